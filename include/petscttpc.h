@@ -1,0 +1,14 @@
+#ifndef PETSCTTPC_H
+#define PETSCTTPC_H
+
+#include <petscksp.h>
+#include <petscttmat.h>
+
+#define PCTTKRON "ttkron"
+
+PETSCTT_EXTERN PetscErrorCode PCTTKronSetModeMat(PC, PetscInt, Mat);
+PETSCTT_EXTERN PetscErrorCode PCTTKronGetModeKSP(PC, PetscInt, KSP *);
+PETSCTT_EXTERN PetscErrorCode PCTTKronSetModes(PC, PetscInt, const PetscInt[]);
+PETSCTT_EXTERN PetscErrorCode PCTTKronSetReference(PC, const PetscInt[]);
+
+#endif

@@ -1,0 +1,26 @@
+#ifndef PETSCTT_MAT_MATTT_HPP
+#define PETSCTT_MAT_MATTT_HPP
+
+// How the layers above reach the blocks of a MATTT. Nothing else of its implementation is visible outside src/mat.
+#include "petscttmat.h"
+#include "tt/train.hpp"
+
+namespace petsctt {
+
+enum class Apply { plain, transpose, hermitian };
+
+PetscBool      is_mattt(Mat A);
+PetscErrorCode require_mattt(Mat A, const char *what);
+
+// y := A x (or A^T x, A^H x), TT ranks multiplied, not rounded. Collective.
+PetscErrorCode apply(Mat A, Apply how, const Train &x, Train &y);
+
+const SpacePtr &space_of(Mat A);
+
+// Y := M X for a block of columns given in core layout: X and Y are r0 x n x r1 cores of one mode (n rows owned by this
+// process), M acts on the middle index. AIJ fast path, MatMatMult/MatMult otherwise. Collective on the mode's matrix.
+PetscErrorCode apply_mode(Mat M, Apply how, const Core &X, Core &Y);
+
+} // namespace petsctt
+
+#endif

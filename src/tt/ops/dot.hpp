@@ -1,0 +1,18 @@
+#ifndef PETSCTT_TT_OPS_DOT_HPP
+#define PETSCTT_TT_OPS_DOT_HPP
+
+#include "tt/train.hpp"
+
+namespace petsctt {
+
+// sum over all entries of x conj(y): VecDot's convention. With conjugate = false: VecTDot's.
+// Collective; one sum of r_k(x) r_k(y) words per distributed mode. Cost 2 n (rx^2 ry + rx ry^2) flops per core.
+Scaled dot(const Train &x, const Train &y, bool conjugate = true);
+
+// Frobenius norm; of one core where orthogonality allows. Otherwise from R factors, not from dot(x,x), whose rounding
+// error would be sqrt(machine epsilon) for nearly cancelling sums: `x` is orthogonalised in a copy of it.
+Scaled norm(const Train &x);
+
+} // namespace petsctt
+
+#endif

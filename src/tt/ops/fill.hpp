@@ -1,0 +1,25 @@
+#ifndef PETSCTT_TT_OPS_FILL_HPP
+#define PETSCTT_TT_OPS_FILL_HPP
+
+#include "tt/train.hpp"
+
+#include <vector>
+
+namespace petsctt {
+
+// Every entry c. Orthogonal: 400 modes of ones have a finite norm.
+Train constant(const SpacePtr &space, Scalar c);
+
+// Outer product of d mode vectors; vectors[k] points to the local part (n(k) entries) or is null for ones.
+Train rank_one(const SpacePtr &space, const std::vector<const Scalar *> &vectors);
+
+// Gaussian cores N(0,1) of the given TT ranks (d+1, clipped to what the unfoldings allow), depending on the seed and on
+// global indices only.
+Train random_train(const SpacePtr &space, std::vector<Int> ranks, std::uint64_t seed);
+
+// The largest TT ranks that unfoldings of `space` can have, capped at `cap`.
+std::vector<Int> clip_ranks(const Space &space, std::vector<Int> ranks);
+
+} // namespace petsctt
+
+#endif

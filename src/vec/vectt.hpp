@@ -1,0 +1,45 @@
+#ifndef PETSCTT_VEC_VECTT_HPP
+#define PETSCTT_VEC_VECTT_HPP
+
+// How the layers above reach the numbers of a VECTT. Nothing else of its implementation is visible outside src/vec.
+#include "petscttvec.h"
+#include "tt/ops/round.hpp"
+#include "tt/train.hpp"
+
+namespace petsctt {
+
+// Is v a VECTT? (An operation pointer decides, not the name; optimised PETSc does not check types.)
+PetscBool      is_vectt(Vec v);
+// PETSC_ERR_ARG_WRONG unless v is a VECTT whose modes are set; `what` names the argument.
+PetscErrorCode require_vectt(Vec v, const char *what);
+
+// Read access; the reference is valid until v changes.
+const Train &train_of(Vec v);
+// Replaces the train. The only ways by which cores change: both raise the object state and drop cached norms.
+PetscErrorCode set_train(Vec v, Train &&x);
+// In-place change: call f(Train &) through this.
+template <class F> PetscErrorCode change_train(Vec v, F &&f);
+PetscErrorCode train_changed(Vec v); // what change_train calls last: raises the state, drops cached norms
+Train         &train_rw(Vec v);      // only for change_train
+
+// The vector's rounding policy as options for src/tt, and what its last rounding did.
+RoundOptions   round_options(Vec v);
+PetscErrorCode record_rounding(Vec v, const RoundInfo &info);
+
+// y := round(sum), with y's policy, recorded and state raised: what every operation that grows ranks ends with.
+PetscErrorCode assign_rounded_sum(Vec y, const std::vector<Term> &terms);
+
+// A new VECTT over `space` (no options read), policy copied from `like` when it is not null. The layouts are those of DESIGN 3.
+PetscErrorCode create_vec(const SpacePtr &space, Vec like, Vec *v);
+// The space of v.
+const SpacePtr &space_of(Vec v);
+
+template <class F> PetscErrorCode change_train(Vec v, F &&f)
+{
+  f(train_rw(v)); // may throw: call inside PetscCallTT
+  return train_changed(v);
+}
+
+} // namespace petsctt
+
+#endif
