@@ -3,6 +3,7 @@
 
 #include "tt/buffer.hpp"
 #include "tt/numbers.hpp"
+#include "tt/scaled.hpp"
 
 // Column-major BLAS/LAPACK on raw arrays, with counts checked against the range of the BLAS integer. Flags are 'N', 'T', 'C';
 // 'C' is a transpose for real scalars. Empty matrices are allowed everywhere. Flops are added to flops().

@@ -1,0 +1,23 @@
+#ifndef PETSCTT_TT_OPS_SWEEP_HPP
+#define PETSCTT_TT_OPS_SWEEP_HPP
+
+// Private to tt/ops: what the sweeps of orthogonalisation and rounding share.
+#include "tt/ops/tsqr.hpp"
+#include "tt/train.hpp"
+
+#include <vector>
+
+namespace petsctt {
+
+// Local sizes of the long dimension r * n(k) on all processes; empty for a replicated mode (Tsqr's convention).
+std::vector<Count> long_sizes(const Space &space, Int k, Count r);
+
+// core := T core (left = true; T p x core.r0) or core T (left = false; T core.r1 x p), packed column-major.
+void multiply_core(Core &core, bool left, const Scalar *T, Count p);
+
+// Divides a (n entries) by the power of two of its largest entry and returns the exponent taken out. NaN, Inf: returns 0.
+std::int64_t take_exponent(Scalar *a, Count n);
+
+} // namespace petsctt
+
+#endif
