@@ -22,7 +22,8 @@ Train contract(const Train &x, const std::vector<bool> &contract, const std::vec
 // Contraction of all modes.
 Scaled contract_all(const Train &x, const std::vector<const Scalar *> &weights);
 
-// Smallest and largest real part of all entries and where they are (d indices each), by enumeration: exact. Throws
+// Smallest and largest real part of all entries and where they are (d indices each), by enumeration: exact. Of places that are
+// equal up to round-off the first counts, first mode fastest. Throws
 // PETSC_ERR_SUP when there are more than `limit` entries. Collective, work shared by the processes.
 struct Extremes {
   Real             min, max;
