@@ -1,0 +1,116 @@
+#ifndef PETSCTT_MAT_IMPLS_TT_IMPL_HPP
+#define PETSCTT_MAT_IMPLS_TT_IMPL_HPP
+
+// Inside src/mat/impls/tt and src/mat/interface only.
+#include <petscsf.h>
+
+#include "mat/impls/tt/blocks.hpp"
+#include "mat/mattt.hpp"
+#include "sys/compat.hpp"
+#include "sys/guard.hpp"
+#include "sys/handle.hpp"
+#include "sys/log.hpp"
+
+#include <petsc/private/matimpl.h>
+#include <string>
+#include <vector>
+
+namespace petsctt {
+
+// The factors of one mode: the user's Mats, referenced, each once.
+struct Factors {
+  std::vector<Mat>              user;   // as given
+  std::vector<Mat>              ready;  // what is applied: user[f], or its redundant copy on a replicated mode; null = not made yet
+  std::vector<PetscObjectState> state;  // of user[f] when ready[f] was copied
+};
+
+struct MatTT {
+  SpacePtr             space;
+  std::vector<Factors> factors;    // by mode
+  BlockTrain           given;      // what the user built: terms added or blocks set
+  bool                 block_form = false; // MatTTSetBlockRanks was called
+  bool                 merged     = false; // `used` is up to date
+  BlockTrain           used;       // `given` with equal states merged: what is applied
+  Real                 compress_rtol = -1; // -mat_tt_compress
+  std::vector<PetscInt> ranks_out, modes_out; // storage behind MatTTGetBlockRanks, MatTTGetModes
+  ~MatTT();
+};
+
+inline MatTT &data_of(Mat A) { return *static_cast<MatTT *>(A->data); }
+
+// Fails alike on all processes when `message` is not empty on any: the lowest such process's message is raised. Collective.
+PetscErrorCode agree(MPI_Comm comm, PetscErrorCode code, const std::string &message);
+// Fails unless the bytes are the same on all processes. Collective, one small reduction.
+PetscErrorCode same_everywhere(MPI_Comm comm, const void *bytes, std::size_t n, const char *what);
+
+// The modes are set (PETSC_ERR_ARG_WRONGSTATE else).
+PetscErrorCode require_modes(Mat A);
+PetscErrorCode set_space(Mat A, const SpacePtr &space);
+// Every change of the operator ends here: drops the merged form and raises the object state.
+PetscErrorCode operator_changed(Mat A);
+// Brings `used` and the factors that occur in it up to date. Collective.
+PetscErrorCode prepare(Mat A);
+// The number of M among the factors of mode k, added when new; identity_factor for null.
+PetscErrorCode factor_index(MatTT &t, Int k, Mat M, Int *f);
+// "" or why M cannot be a factor of mode k (local check).
+std::string    why_not_factor(const Space &space, Int k, Mat M);
+void           release_factors(MatTT &t);
+PetscErrorCode copy_operator(Mat from, Mat to); // same space
+
+// The communicator of mode k's factors as applied: that of the operator, or PETSC_COMM_SELF on a replicated mode.
+MPI_Comm mode_comm(const Space &space, Int k);
+// M as a new reference to an AIJ matrix of the same layout: itself, converted, or by applying it to unit vectors (small ones).
+PetscErrorCode as_aij(Mat M, Mat *out);
+// The same on one process, complete on every process.
+PetscErrorCode as_redundant_aij(Mat M, Mat *out);
+// Local part (rows of this process) of the diagonal.
+PetscErrorCode diagonal_of(Mat M, Int n, Scalar *diagonal);
+PetscBool      is_type(Mat M, const char *base);
+PetscBool      is_diagonal_type(Mat M);
+
+// The coefficients of the operator as a small replicated train whose mode k is an orthonormal basis (Frobenius) of the span of the
+// factors of mode k: its norm is the norm of the operator, rounding it compresses the operator. Basis vector b of mode k is
+// sum over f of inverse[k][b + m f] times factor number list[k][f].
+struct CoefficientTrain {
+  Train                            train;
+  std::vector<std::vector<Int>>    list;
+  std::vector<std::vector<Scalar>> inverse;
+  std::vector<Int>                 m; // sizes of the bases
+};
+PetscErrorCode coefficient_train(Mat A, CoefficientTrain &out);
+PetscErrorCode compress(Mat A, Real rtol);
+
+// AIJ and dense application; Y is allocated. Collective on M.
+PetscErrorCode apply_aij(Mat M, Apply how, const Core &X, Core &Y);
+PetscErrorCode apply_dense(Mat M, Apply how, const Core &X, Core &Y);
+
+// the operation table, by file
+PetscErrorCode MatMult_TT(Mat, Vec, Vec);
+PetscErrorCode MatMultAdd_TT(Mat, Vec, Vec, Vec);
+PetscErrorCode MatMultTranspose_TT(Mat, Vec, Vec);
+PetscErrorCode MatMultTransposeAdd_TT(Mat, Vec, Vec, Vec);
+PetscErrorCode MatMultHermitianTranspose_TT(Mat, Vec, Vec);
+PetscErrorCode MatMultHermitianTransposeAdd_TT(Mat, Vec, Vec, Vec);
+PetscErrorCode MatResidual_TT(Mat, Vec, Vec, Vec);
+PetscErrorCode MatScale_TT(Mat, PetscScalar);
+PetscErrorCode MatShift_TT(Mat, PetscScalar);
+PetscErrorCode MatAXPY_TT(Mat, PetscScalar, Mat, MatStructure);
+PetscErrorCode MatAYPX_TT(Mat, PetscScalar, Mat, MatStructure);
+PetscErrorCode MatZeroEntries_TT(Mat);
+PetscErrorCode MatCopy_TT(Mat, Mat, MatStructure);
+PetscErrorCode MatDuplicate_TT(Mat, MatDuplicateOption, Mat *);
+PetscErrorCode MatTranspose_TT(Mat, MatReuse, Mat *);
+PetscErrorCode MatConjugate_TT(Mat);
+PetscErrorCode MatIsSymmetric_TT(Mat, PetscReal, PetscBool *);
+PetscErrorCode MatIsHermitian_TT(Mat, PetscReal, PetscBool *);
+PetscErrorCode MatGetDiagonal_TT(Mat, Vec);
+PetscErrorCode MatNorm_TT(Mat, NormType, PetscReal *);
+PetscErrorCode MatGetInfo_TT(Mat, MatInfoType, MatInfo *);
+PetscErrorCode MatView_TT(Mat, PetscViewer);
+PetscErrorCode MatView_TT_Binary(Mat, PetscViewer);
+PetscErrorCode MatLoad_TT(Mat, PetscViewer);
+PetscErrorCode MatConvert_TT_AIJ(Mat, MatType, MatReuse, Mat *);
+
+} // namespace petsctt
+
+#endif
