@@ -4,6 +4,7 @@
 #include "tt/error.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/orthogonalize.hpp"
+#include "tt/ops/random_sum.hpp"
 #include "tt/ops/sweep.hpp"
 
 #include <algorithm>
@@ -148,9 +149,16 @@ bool truncate(Train &x, Int k, bool to_right, Budget &budget, Int max_rank, bool
 
 RoundInfo round(Train &x, const RoundOptions &o)
 {
-  PETSCTT_REQUIRE(o.type == RoundType::qr || o.type == RoundType::automatic, PETSC_ERR_SUP, "Rounding type %s is not available: use qr or auto", o.type == RoundType::gram ? "gram" : "randomized");
+  PETSCTT_REQUIRE(o.type != RoundType::gram, PETSC_ERR_SUP, "Rounding type gram is not available: use qr, randomized or auto");
   PETSCTT_REQUIRE(o.rtol >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rounding tolerance %g must not be negative", (double)o.rtol);
   PETSCTT_REQUIRE(o.max_rank >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rank cap %lld must not be negative (0: none)", (long long)o.max_rank);
+  if (o.type == RoundType::randomized) {
+    const PlainTrain lazy(x);
+    Train            out(x.space());
+    RoundInfo        r = randomized_round_sum(x.space(), {{Scaled(Scalar(1)), &lazy}}, o, out);
+    x                  = std::move(out);
+    return r;
+  }
   RoundInfo info;
   info.type    = RoundType::qr;
   info.rank_in = x.max_rank();

@@ -28,10 +28,13 @@ struct RoundInfo {
   Scaled           norm;                // of the result
 };
 
-// One term of a linear combination: coefficient times train.
+class LazyTrain;
+
+// One term of a linear combination: coefficient times train; the train may be given as a lazy one instead (train null).
 struct Term {
-  Scaled       coefficient;
-  const Train *train;
+  Scaled           coefficient;
+  const Train     *train;
+  const LazyTrain *lazy = nullptr;
 };
 
 // x := round(x), both sweeps by TSQR (Oseledets 2011, algorithm 2, with the distributed QR of ops/tsqr.hpp). Leaves x
@@ -39,6 +42,8 @@ struct Term {
 RoundInfo round(Train &x, const RoundOptions &options);
 
 // out := round(sum of the terms); out may be one of the trains. No terms or all zero: the zero train of `space`.
+// `automatic` forms the sum and rounds it by TSQR sweeps, unless the stated flop counts of ops/random_sum.hpp are less than half of
+// those of the sweeps over the formed sum: then the sum is randomised.
 RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const RoundOptions &options, Train &out);
 
 // The sum itself, TT ranks added, not rounded. Zero terms are dropped.

@@ -1,4 +1,6 @@
 #include "tt/error.hpp"
+#include "tt/ops/lazy.hpp"
+#include "tt/ops/random_sum.hpp"
 #include "tt/ops/round.hpp"
 
 #include <algorithm>
@@ -72,9 +74,70 @@ Train form_sum(const SpacePtr &space, const std::vector<Term> &all)
   return out;
 }
 
+namespace {
+
+constexpr Int  randomize_above = 40; // formed TT ranks up to this are rounded faster than they are sketched
+constexpr Int  randomize_modes = 16; // the norms of Khatri-Rao sketches of more modes vary too much to be relied on
+constexpr Real randomize_rtol  = 1e-12;
+
+// Is the sum so wide that sketching it pays? Compares nominal flops: about 6 n R^3 per core for the two sweeps over the formed sum;
+// 4 n r l (r + l) per core and term, and 8 n l^3 per core for the basis and the final sweep, of the sketch.
+bool sketching_pays(const Space &space, const std::vector<LazyTerm> &terms, const RoundOptions &o)
+{
+  if (terms.empty() || space.d() < 2 || space.d() > randomize_modes || (o.rtol < randomize_rtol && o.atol.is_zero())) return false;
+  double sweeps = 0, sketch = 0;
+  Count  widest = 0;
+  for (Int k = 0; k < space.d(); ++k) {
+    const double n = (double)space.N(k);
+    double       R0 = 0, R1 = 0, l0 = 0, l1 = 0, each = 0;
+    for (const LazyTerm &t : terms) {
+      R0 += t.train->r(k);
+      R1 += t.train->r(k + 1);
+      l0 = std::max<double>(l0, t.train->rank_guess(k));
+      l1 = std::max<double>(l1, t.train->rank_guess(k + 1));
+    }
+    if (k == 0) R0 = l0 = 1;
+    if (k + 1 == space.d()) R1 = l1 = 1;
+    l0 = std::min(R0, 1.25 * l0 + 26);
+    l1 = std::min(R1, 1.25 * l1 + 26);
+    for (const LazyTerm &t : terms) {
+      const double r0 = t.train->rank_guess(k), r1 = t.train->rank_guess(k + 1);
+      each += 2 * n * (r0 * r1 * (l0 + 2 * l1) + 2 * r1 * l0 * l1);
+    }
+    widest = std::max(widest, (Count)R1);
+    sweeps += 6 * n * R0 * R1 * std::max(R0, R1);
+    sketch += each + 8 * n * l0 * l1 * std::max(l0, l1);
+  }
+  return widest > randomize_above && 2 * sketch < sweeps;
+}
+
+} // namespace
+
 RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const RoundOptions &options, Train &out)
 {
-  Train     sum  = form_sum(space, terms);
+  std::vector<PlainTrain> plain;
+  plain.reserve(terms.size()); // addresses are taken below
+  std::vector<LazyTerm> lazy;
+  for (const Term &t : terms) {
+    if (!t.lazy) plain.emplace_back(*t.train);
+    const LazyTrain *l = t.lazy ? t.lazy : &plain.back();
+    require_same_space(*space, *l->space(), "Sum of tensor trains");
+    if (!(t.coefficient * l->scale()).is_zero()) lazy.push_back({t.coefficient, l});
+  }
+  if (options.type == RoundType::randomized || (options.type == RoundType::automatic && sketching_pays(*space, lazy, options))) {
+    Train     sum(space);
+    RoundInfo info = randomized_round_sum(space, lazy, options, sum);
+    out            = std::move(sum);
+    return info;
+  }
+  std::vector<Train> formed; // of the lazy terms
+  formed.reserve(terms.size());
+  std::vector<Term> all;
+  for (const Term &t : terms) {
+    if (t.lazy) formed.push_back(t.lazy->form());
+    all.push_back({t.coefficient, t.lazy ? &formed.back() : t.train});
+  }
+  Train     sum  = form_sum(space, all);
   RoundInfo info = round(sum, options);
   out            = std::move(sum);
   return info;

@@ -1,0 +1,385 @@
+#include "tt/ops/random_sum.hpp"
+
+#include "tt/blas.hpp"
+#include "tt/error.hpp"
+#include "tt/ops/dot.hpp"
+#include "tt/ops/sweep.hpp"
+#include "tt/random.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace petsctt {
+
+namespace {
+
+constexpr Int   tests        = 10;        // test columns of the error estimate
+constexpr Real  safety2      = 4;         // squared factor by which an estimate is taken to be too small
+constexpr Count keep_entries = 1 << 25;   // products L X kept between their two uses up to this many entries
+
+// Partial contractions of the terms with random rank-one tensors, from the right: level k holds, for term i, the matrix
+// W_i (r_i(k) x columns) = cores k..d-1 of term i contracted with the columns' factors of modes k..d-1. Levels are extended
+// on demand by new columns; the columns 0..tests-1 are the test vectors.
+class Sketch {
+public:
+  Sketch(const SpacePtr &space, const std::vector<LazyTerm> &terms, std::uint64_t seed) :
+    space_(space), terms_(terms), seed_(seed), levels_(space->d() + 1)
+  {
+  }
+
+  // W of term i at level k, r_i(k) x at least `columns`.
+  const Scalar *W(std::size_t i, Int k) const { return levels_[k].w[i].data(); }
+  std::int64_t  exponent(Int k) const { return levels_[k].e; } // true value = stored * 2^e
+
+  void require(Int k, Int columns)
+  {
+    Level &l = levels_[k];
+    if (l.columns >= columns) return;
+    if (k == space_->d()) {
+      l.w.resize(terms_.size());
+      for (Buffer &w : l.w) {
+        w = Buffer(columns);
+        w.fill(1);
+      }
+      l.columns = columns;
+      return;
+    }
+    require(k + 1, columns);
+    extend(k, columns);
+  }
+
+private:
+  struct Level {
+    Int                 columns = 0;
+    std::int64_t        e       = 0;
+    std::vector<Buffer> w;
+  };
+
+  void extend(Int k, Int columns)
+  {
+    Level      &l  = levels_[k];
+    const Int   c0 = l.columns, c = columns - c0, n = space_->n(k), N = space_->N(k), start = space_->start(k);
+    std::size_t rows = 0;
+    for (const LazyTerm &t : terms_) rows += t.train->r(k);
+    Buffer g((std::size_t)n * c);
+    for (Int j = 0; j < c; ++j) fill_gaussian(seed_, k, (std::uint64_t)start + (std::uint64_t)N * (c0 + j), n, g.data() + (Count)n * j);
+    // all terms in one array, so that there is one sum over the processes
+    Buffer      all(rows * c);
+    std::size_t o = 0;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      const Int r0 = terms_[i].train->r(k), r1 = terms_[i].train->r(k + 1);
+      Core      T;
+      terms_[i].train->times_right(k, W(i, k + 1) + (Count)r1 * c0, c, T);
+      for (Int j = 0; j < c; ++j) gemm('N', 'N', r0, 1, n, 1, T.data() + (Count)r0 * n * j, r0, g.data() + (Count)n * j, n, 0, all.data() + o + (Count)r0 * j, r0);
+      o += (std::size_t)r0 * c;
+    }
+    if (!space_->replicated(k)) space_->comm().sum(all.data(), rows * c);
+    std::int64_t own = 0; // exponent of the new columns relative to level k+1
+    if (c0 == 0) {
+      own = take_exponent(all.data(), rows * c);
+      l.e = levels_[k + 1].e + own;
+      l.w.resize(terms_.size());
+    } else {
+      own = l.e - levels_[k + 1].e;
+      for (std::size_t j = 0; j < rows * c; ++j) all[j] = ldexp(all[j], -own);
+    }
+    o = 0;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      const std::size_t r0 = terms_[i].train->r(k);
+      Buffer            w(r0 * columns);
+      std::copy(l.w[i].data(), l.w[i].data() + r0 * c0, w.data());
+      std::copy(all.data() + o, all.data() + o + r0 * c, w.data() + r0 * c0);
+      l.w[i] = std::move(w);
+      o += r0 * c;
+    }
+    l.columns = columns;
+  }
+
+  SpacePtr                     space_;
+  const std::vector<LazyTerm> &terms_;
+  std::uint64_t                seed_;
+  std::vector<Level>           levels_;
+};
+
+// The basis of one core, decided on one process from the triangle of [sketch columns | test columns].
+struct Basis {
+  Int    t        = 0;  // 0: not finite, -1: all zero, -2: no convergence
+  Real   missing2 = 0;  // estimated squared norm outside the basis
+  Real   norm2    = 0;  // estimated squared norm of everything
+  bool   enough   = true;
+  Buffer u;             // p x t
+};
+
+Basis choose_basis(const Buffer &R, Count p, Int l, Real allowed2, Int max_rank)
+{
+  Basis       b;
+  const Count m1 = std::min<Count>(p, l);
+  for (Count i = 0; i < p * (l + tests); ++i)
+    if (!is_finite(R[i])) return b;
+  Buffer            a((std::size_t)m1 * l), U((std::size_t)m1 * m1), VT((std::size_t)m1 * l);
+  std::vector<Real> s(m1), tail(m1 + 1, 0);
+  for (Int j = 0; j < l; ++j) std::copy(R.data() + p * j, R.data() + p * j + m1, a.data() + m1 * j);
+  Real norm2 = 0;
+  for (Count i = 0; i < p * (l + tests); ++i) norm2 += abs2(R[i]);
+  b.norm2 = norm2 / (l + tests);
+  if (!gesvd(m1, l, a.data(), m1, s.data(), U.data(), VT.data())) {
+    b.t = -2;
+    return b;
+  }
+  if (!(norm2 > 0)) {
+    b.t = -1;
+    return b;
+  }
+  // test columns in the basis of the left singular vectors, and what lies outside the sketch altogether
+  Buffer Y((std::size_t)m1 * tests);
+  gemm('C', 'N', m1, tests, m1, 1, U.data(), m1, R.data() + p * l, p, 0, Y.data(), m1);
+  for (Int c = 0; c < tests; ++c)
+    for (Count i = m1; i < p; ++i) tail[m1] += abs2(R[i + p * (l + c)]) / tests;
+  for (Count i = m1; i-- > 0;) {
+    Real e = 0;
+    for (Int c = 0; c < tests; ++c) e += abs2(Y[i + m1 * c]) / tests;
+    tail[i] = tail[i + 1] + e;
+  }
+  // With fewer rows than columns the sketch spans everything and only round-off is left outside of it.
+  b.enough = p <= l || tail[m1] * safety2 <= allowed2;
+  Int t    = (Int)m1;
+  while (t > 1 && tail[t - 1] * safety2 <= allowed2) --t;
+  // singular directions below round-off carry nothing
+  while (t > 1 && s[t - 1] <= 4 * std::numeric_limits<Real>::epsilon() * s[0] && tail[t - 1] <= abs2(1e-14) * b.norm2) --t;
+  if (max_rank > 0) t = std::min(t, 2 * max_rank + tests); // the deterministic sweep applies the cap itself
+  b.t        = t;
+  b.missing2 = tail[t];
+  b.u        = Buffer((std::size_t)p * t);
+  b.u.fill(0);
+  for (Int j = 0; j < t; ++j) std::copy(U.data() + m1 * j, U.data() + m1 * (j + 1), b.u.data() + p * j);
+  return b;
+}
+
+void share(const Comm &comm, Basis &b, Count p, bool with_u)
+{
+  Scalar head[4] = {(Real)b.t, b.missing2, b.norm2, (Real)b.enough};
+  comm.bcast(head, 4);
+  b.t        = (Int)std::lround(real(head[0]));
+  b.missing2 = real(head[1]);
+  b.norm2    = real(head[2]);
+  b.enough   = real(head[3]) != 0;
+  if (!with_u || b.t <= 0) return;
+  if (comm.rank() != 0) b.u = Buffer((std::size_t)p * b.t);
+  comm.bcast(b.u.data(), p * (Count)b.t);
+}
+
+// One left-to-right pass: the state that is carried from core to core.
+class Pass {
+public:
+  Pass(const SpacePtr &space, const std::vector<LazyTerm> &terms, const RoundOptions &o, Sketch &sketch) :
+    space_(space), terms_(terms), o_(o), sketch_(sketch), out_(space)
+  {
+    top_ = terms[0].coefficient.exponent2();
+    for (const LazyTerm &t : terms) top_ = std::max(top_, t.coefficient.exponent2());
+    for (const LazyTerm &t : terms) {
+      L_.emplace_back(1);
+      L_.back()[0] = ldexp(t.coefficient.mantissa(), t.coefficient.exponent2() - top_);
+    }
+  }
+
+  // norm_hint2: squared norm the tolerance refers to, in units of 2^(2 top); 0: take the sketch's own estimate. False when the
+  // result is zero or not finite (out() then says so).
+  bool run(Real norm_hint2)
+  {
+    norm2_ = norm_hint2;
+    for (Int k = 0; k + 1 < space_->d(); ++k)
+      if (!core(k)) return false;
+    finish();
+    return true;
+  }
+  Train &out() { return out_; }
+  Real   missing2() const { return missing2_; } // units of 2^(2 top)
+  Real   norm2() const { return norm2_; }
+  std::int64_t top() const { return top_; }
+
+private:
+  Int guess(Int k) const // sketch columns to begin with for TT rank k
+  {
+    Count sum = 0;
+    Int   big = 1;
+    for (const LazyTerm &t : terms_) {
+      sum += t.train->r(k);
+      big = std::max(big, t.train->rank_guess(k));
+    }
+    return (Int)std::max<Count>(1, std::min<Count>(sum, big + big / 4 + 16));
+  }
+
+  void product(std::size_t i, Int k, Core &C) const { terms_[i].train->times_left(k, L_[i].data(), t_, C); }
+
+  bool core(Int k)
+  {
+    const Int         n = space_->n(k);
+    const Count       m = (Count)t_ * n, M = (Count)t_ * space_->N(k);
+    Count             total = 0;
+    for (const LazyTerm &t : terms_) total += t.train->r(k + 1);
+    const bool        keep = m * total <= keep_entries;
+    std::vector<Core> C(terms_.size());
+    if (keep)
+      for (std::size_t i = 0; i < terms_.size(); ++i) product(i, k, C[i]);
+    Basis b;
+    Core  q;
+    Count limit = std::min(M, total); // the sum's unfolding has no higher rank
+    if (o_.max_rank > 0) limit = std::min<Count>(limit, 2 * (Count)o_.max_rank + tests);
+    for (Int l = (Int)std::min<Count>(guess(k + 1), limit);;) {
+      sketch_.require(k + 1, l + tests);
+      Buffer Z((std::size_t)m * (l + tests));
+      for (std::size_t i = 0; i < terms_.size(); ++i) {
+        Core        fresh;
+        if (!keep) product(i, k, fresh);
+        const Core &c = keep ? C[i] : fresh;
+        const Scalar one = 1, beta = i ? 1 : 0;
+        gemm('N', 'N', m, l, c.r1, one, c.data(), m, sketch_.W(i, k + 1) + (Count)c.r1 * tests, c.r1, beta, Z.data(), m);
+        gemm('N', 'N', m, tests, c.r1, one, c.data(), m, sketch_.W(i, k + 1), c.r1, beta, Z.data() + m * l, m);
+      }
+      // value = stored * 2^(e), e = exponents of L and W
+      const std::int64_t e = le_ + sketch_.exponent(k + 1);
+      Tsqr               f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, l + tests, Z.data());
+      const Real         unit2 = std::ldexp((Real)1, (int)std::max<std::int64_t>(-1000, std::min<std::int64_t>(1000, 2 * e)));
+      if (space_->comm().rank() == 0) {
+        // the first core's sketch says how large the whole is
+        Real norm2 = norm2_ / unit2;
+        if (norm2_ == 0) {
+          norm2 = 0;
+          for (Count j = 0; j < f.p() * (l + tests); ++j) norm2 += abs2(f.triangle()[j]) / (l + tests);
+        }
+        const Real allowed2 = std::max(o_.rtol * o_.rtol * norm2, abs2(o_.atol.times_pow2(-top_).value_or_inf()) / unit2);
+        b = choose_basis(f.triangle(), f.p(), l, 0.25 * allowed2 / (space_->d() - 1), o_.max_rank); // half of the tolerance is the sketch's
+      }
+      share(space_->comm(), b, f.p(), !f.distributed());
+      PETSCTT_REQUIRE(b.t != -2, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a sketch with %lld columns at core %lld did not converge", (long long)l, (long long)k);
+      if (b.t <= 0) {
+        out_.set_zero();
+        if (b.t == 0) out_.set_scale(Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN())));
+        return false;
+      }
+      if (norm2_ == 0) norm2_ = b.norm2 * unit2;
+      if (!b.enough && l < limit) {
+        l = (Int)std::min<Count>(limit, std::max<Count>(l + l / 2, l + 16));
+        continue;
+      }
+      missing2_ += b.missing2 * unit2;
+      q = Core(t_, n, b.t);
+      f.apply(b.u.data(), b.t, q.data());
+      break;
+    }
+    // L_i := Q^H (L_i X_i), all terms in one array for one sum
+    Buffer      all((std::size_t)b.t * total);
+    std::size_t o = 0;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      if (!keep) product(i, k, C[i]);
+      gemm('C', 'N', b.t, C[i].r1, m, 1, q.data(), m, C[i].data(), m, 0, all.data() + o, b.t);
+      o += (std::size_t)b.t * C[i].r1;
+      C[i] = Core();
+    }
+    if (!space_->replicated(k)) space_->comm().sum(all.data(), all.size());
+    le_ += take_exponent(all.data(), all.size());
+    o = 0;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      const std::size_t count = (std::size_t)b.t * terms_[i].train->r(k + 1);
+      L_[i]                   = Buffer(count);
+      std::copy(all.data() + o, all.data() + o + count, L_[i].data());
+      o += count;
+    }
+    t_ = b.t;
+    out_.set_core(k, std::move(q));
+    return true;
+  }
+
+  void finish()
+  {
+    const Int k = space_->d() - 1;
+    Core      last(t_, space_->n(k), 1);
+    std::fill(last.data(), last.data() + last.count(), Scalar(0));
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      Core C;
+      product(i, k, C);
+      for (Count j = 0; j < last.count(); ++j) last.data()[j] += C.data()[j];
+    }
+    out_.set_core(k, std::move(last));
+    out_.set_scale(Scaled(Scalar(1), top_ + le_));
+    out_.set_orthogonal(k, 0);
+  }
+
+  SpacePtr                     space_;
+  const std::vector<LazyTerm> &terms_;
+  const RoundOptions          &o_;
+  Sketch                      &sketch_;
+  Train                        out_;
+  std::vector<Buffer>          L_; // t x r_i
+  Int                          t_ = 1;
+  std::int64_t                 top_, le_ = 0;
+  Real                         missing2_ = 0, norm2_ = 0;
+};
+
+} // namespace
+
+RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm> &all, const RoundOptions &options, Train &out)
+{
+  RoundInfo info;
+  info.type      = RoundType::randomized;
+  info.estimated = true;
+  std::vector<LazyTerm> terms;
+  Count                 rank_in[2] = {0, 1};
+  for (const LazyTerm &t : all) {
+    require_same_space(*space, *t.train->space(), "Sum of tensor trains");
+    const Scaled c = t.coefficient * t.train->scale();
+    if (!c.finite()) {
+      out = Train(space);
+      out.set_scale(Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN())));
+      info.norm = out.scale();
+      return info;
+    }
+    if (!c.is_zero()) terms.push_back({c, t.train});
+  }
+  for (Int k = 0; k <= space->d(); ++k) {
+    rank_in[0] = 0;
+    for (const LazyTerm &t : terms) rank_in[0] += t.train->r(k);
+    rank_in[1] = std::max(rank_in[0], rank_in[1]);
+  }
+  info.rank_in = (Int)rank_in[1];
+  if (terms.empty()) {
+    out = Train(space);
+    return info;
+  }
+  RoundOptions o = options;
+  Sketch       sketch(space, terms, options.seed);
+  Real         hint2 = 0;
+  for (int attempt = 0;; ++attempt) {
+    Pass pass(space, terms, o, sketch);
+    if (!pass.run(hint2)) {
+      out       = std::move(pass.out());
+      info.norm = out.scale();
+      return info;
+    }
+    Train       &y     = pass.out();
+    const Scaled ny    = norm(y).times_pow2(-pass.top());
+    const Real   ny2   = abs2(ny.value_or_inf());
+    const Real   rel2  = ny2 > 0 ? safety2 * pass.missing2() / ny2 : 0;
+    // The tolerance rested on an estimate of the norm; if the true norm is much smaller (a Khatri-Rao sketch of a train with
+    // many modes has a heavy-tailed norm), the basis is too small and the pass is repeated with the norm now known.
+    const Real atol2 = abs2(o.atol.times_pow2(-pass.top()).value_or_inf());
+    const Real tol2  = ny2 > 0 ? std::max(o.rtol * o.rtol, std::min<Real>(1, atol2 / ny2)) : 0;
+    if (rel2 > tol2 && ny2 < 0.5 * pass.norm2() && attempt < 3) {
+      hint2 = ny2;
+      continue;
+    }
+    RoundOptions last = o;
+    last.type         = RoundType::qr;
+    last.rtol         = std::sqrt(std::max<Real>(0, tol2 - std::min(rel2, (Real)0.75 * tol2)));
+    last.atol         = Scaled();
+    RoundInfo r       = round(y, last);
+    info.error        = std::sqrt(rel2 + r.error * r.error);
+    info.cap_hit      = r.cap_hit;
+    info.rank_out     = r.rank_out;
+    info.norm         = r.norm;
+    out               = std::move(y);
+    return info;
+  }
+}
+
+} // namespace petsctt

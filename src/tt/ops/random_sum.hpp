@@ -1,0 +1,29 @@
+#ifndef PETSCTT_TT_OPS_RANDOM_SUM_HPP
+#define PETSCTT_TT_OPS_RANDOM_SUM_HPP
+
+#include "tt/ops/lazy.hpp"
+#include "tt/ops/round.hpp"
+
+#include <vector>
+
+namespace petsctt {
+
+struct LazyTerm {
+  Scaled           coefficient;
+  const LazyTrain *train;
+};
+
+// out := sum of the terms, compressed to about the tolerance without forming the sum: randomise, then orthogonalise
+// (Al Daas et al. 2023, algorithm 3.4) with Khatri-Rao sketches, whose columns are independent, so that a sketch that turns out
+// too small grows by new columns only. A few columns serve as test vectors: the part of them outside the basis is an
+// unbiased estimate of the squared truncation error at that core, and a basis is accepted when twice that error is within half
+// of its share of the tolerance. A deterministic truncating sweep then brings the TT ranks down to the tolerance.
+//
+// The error returned adds both parts and is `estimated`. Random numbers depend on the seed and global indices only.
+// Collective. Cost per term and core about 4 r n (r + l) l flops, l the sketch size: linear in the number of terms. Messages: two
+// sums and one TSQR per distributed core.
+RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm> &terms, const RoundOptions &options, Train &out);
+
+} // namespace petsctt
+
+#endif
