@@ -34,6 +34,18 @@ PetscErrorCode create_vec(const SpacePtr &space, Vec like, Vec *v);
 // The space of v.
 const SpacePtr &space_of(Vec v);
 
+// Modes as the C API gives them (VecCreateTT(), MatCreateTT()): n[k] is PETSC_TT_AUTO, PETSC_TT_REPLICATED, PETSC_TT_DISTRIBUTED
+// or a local size; n null means PETSC_TT_AUTO for all. Checks that the processes agree on d, N and the kinds. `comm` must outlive
+// the space: pass PetscObjectComm() of the object that will hold it. Collective.
+PetscErrorCode make_space(MPI_Comm comm, PetscInt d, const PetscInt n[], const PetscInt N[], SpacePtr *space);
+
+// The nominal layout of vectors over `space`: N = product of the modes when it fits a PetscInt, otherwise their sum, n = PETSc's
+// even split of N. `product` tells which (may be null). MATTT uses the same for its rows and columns. Not collective.
+PetscErrorCode nominal_sizes(const Space &space, PetscInt *n, PetscInt *N, bool *product);
+
+// The nominal global index (first mode fastest) of an entry; only where the layout is the product. Not collective.
+PetscErrorCode nominal_index(const Space &space, const std::vector<Int> &index, PetscInt *i);
+
 template <class F> PetscErrorCode change_train(Vec v, F &&f)
 {
   f(train_rw(v)); // may throw: call inside PetscCallTT

@@ -1,0 +1,58 @@
+// The types of this library: one line each. This file stands above all layers, so that none of them needs to look up.
+#include "petsctt.h"
+#include "sys/compat.hpp"
+#include "sys/log.hpp"
+
+PETSC_EXTERN PetscErrorCode VecRegisterTTLoading(void); // src/vec: what makes VecLoad() of an untyped vector find our files
+PETSC_EXTERN PetscErrorCode VecCreate_TT(Vec);
+PETSC_EXTERN PetscErrorCode MatCreate_TT(Mat);
+PETSC_EXTERN PetscErrorCode PCCreate_TTKron(PC);
+PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP);
+
+static PetscBool initialized = PETSC_FALSE;
+
+/*@C
+  PetscTTFinalizePackage - Forgets that the types of PETScTT were registered. `PetscFinalize()` calls it.
+
+  Not Collective
+
+  Level: developer
+
+.seealso: `PetscTTInitializePackage()`
+@*/
+PetscErrorCode PetscTTFinalizePackage(void)
+{
+  PetscFunctionBegin;
+  initialized = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscTTInitializePackage - Registers the types, log events and options of PETScTT: `VECTT`, `MATTT`, `PCTTKRON`, `KSPTTGMRES`.
+
+  Not Collective
+
+  Level: developer
+
+  Notes:
+  Programs that load the library with -dll_append need not call it. Programs that link the library call it after
+  `PetscInitialize()`, unless their first call into the library is one that creates an object (`VecCreateTT()`, `MatCreateTT()`).
+  It may be called any number of times, and again after a new `PetscInitialize()`.
+
+.seealso: `PetscTTFinalizePackage()`, `VecCreateTT()`, `MatCreateTT()`
+@*/
+PetscErrorCode PetscTTInitializePackage(void)
+{
+  PetscFunctionBegin;
+  if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(PetscInitializeCalled, PETSC_COMM_SELF, PETSC_ERR_ORDER, "Call PetscInitialize() before PetscTTInitializePackage()");
+  initialized = PETSC_TRUE;
+  PetscCall(PetscRegisterFinalize(PetscTTFinalizePackage));
+  PetscCall(petsctt::register_events());
+  PetscCall(VecRegisterTTLoading());
+  PetscCall(VecRegister(VECTT, VecCreate_TT));
+  PetscCall(MatRegister(MATTT, MatCreate_TT));
+  PetscCall(PCRegister(PCTTKRON, PCCreate_TTKron));
+  PetscCall(KSPRegister(KSPTTGMRES, KSPCreate_TTGMRES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

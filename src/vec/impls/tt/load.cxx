@@ -1,0 +1,269 @@
+// VecLoad(). A VECTT has an operation for it. A vector whose sizes are not known never gets so far: PETSc reads an ordinary vector
+// of scalars into it, by VecGetArray() and VecRestoreArray(), and our files are made such that this goes well (file.cxx). What
+// has been read is turned into a tensor train when the array is restored.
+#include "sys/handle.hpp"
+#include "vec/impls/tt/ttimpl.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <petscmat.h>
+#include <set>
+#include <unistd.h>
+
+using namespace petsctt;
+
+namespace {
+
+// Bytes of the file counted from where the viewer stands, as they are on disk: get(offset, count, to), and how many there are.
+struct Peek {
+  std::function<bool(PetscInt64, std::size_t, unsigned char *)> get;
+  PetscInt64                                                    left = -1; // -1: not known (a pipe)
+};
+
+std::uint64_t big_endian(const unsigned char *p, std::size_t n)
+{
+  std::uint64_t x = 0;
+  for (std::size_t i = 0; i < n; ++i) x = x << 8 | p[i];
+  return x;
+}
+
+PetscReal real_from(const unsigned char *p)
+{
+  PetscReal r = 0;
+  if (sizeof(PetscReal) == 8) {
+    const std::uint64_t x = big_endian(p, 8);
+    std::memcpy(&r, &x, sizeof(r));
+  } else if (sizeof(PetscReal) == 4) {
+    const std::uint32_t x = (std::uint32_t)big_endian(p, 4);
+    std::memcpy(&r, &x, sizeof(r));
+  }
+  return r;
+}
+
+// What is wrong with what comes next in the file, as far as can be said before it is read; empty when nothing is.
+std::string wrong_file(const Peek &file)
+{
+  constexpr std::size_t w = sizeof(PetscInt), ws = sizeof(PetscScalar);
+  unsigned char         b[2 * w + packed_head * ws];
+
+  if (file.left < 0) return std::string();
+  if (file.left == 0) return "The file ends where a vector should begin";
+  if (file.left < (PetscInt64)(2 * w) || !file.get(0, 2 * w, b)) return "Truncated file: " + std::to_string((long long)file.left) + " bytes where a vector should begin";
+  const PetscInt id = (PetscInt)big_endian(b, w), rows = (PetscInt)big_endian(b + w, w);
+  if (w == 4 && id == 0 && rows == VEC_FILE_CLASSID) return "The file was written with 64-bit indices, this PETSc has 32-bit ones";
+  if (w == 8 && (PetscInt)big_endian(b, 4) == VEC_FILE_CLASSID) return "The file was written with 32-bit indices, this PETSc has 64-bit ones";
+  if (id == MAT_FILE_CLASSID) return "A matrix, not a vector, comes next in the file";
+  if (id != VEC_FILE_CLASSID)
+    return "Not a file of PETSc, or not a vector next in it: the number there is " + std::to_string((long long)id) + ", a vector has " + std::to_string((long long)VEC_FILE_CLASSID);
+  if (rows < packed_head) return "Not a TT vector but an ordinary vector of " + std::to_string((long long)rows) + " entries; load it into a standard vector and call VecTTSetFull()";
+  const PetscInt64 need = 2 * w + (PetscInt64)rows * ws;
+  if (file.left >= (PetscInt64)sizeof(b) && file.get(0, sizeof(b), b)) {
+    PetscScalar head[packed_head];
+    for (PetscInt i = 0; i < packed_head; ++i) {
+      const unsigned char *at = b + 2 * w + i * ws;
+#if defined(PETSC_USE_COMPLEX)
+      head[i] = PetscScalar(real_from(at), real_from(at + sizeof(PetscReal)));
+#else
+      head[i] = real_from(at);
+#endif
+    }
+    const std::string wrong = wrong_head(head, rows);
+    if (!wrong.empty()) return wrong;
+  }
+  if (file.left < need) return "Truncated file: the vector takes " + std::to_string((long long)need) + " bytes, " + std::to_string((long long)file.left) + " are left";
+  return std::string();
+}
+
+// Looks at the file before PETSc reads it, because PETSc reports a file that ends early on one process only, while the others wait
+// for data. Collective; the error is the same on all processes.
+PetscErrorCode check_file(PetscViewer viewer)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)viewer);
+  PetscMPIInt rank;
+  PetscBool   skip, mpiio = PETSC_FALSE;
+  Peek        file;
+  char        message[512] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerSetUp(viewer));
+  PetscCall(PetscViewerBinaryGetSkipHeader(viewer, &skip));
+  PetscCheck(!skip, comm, PETSC_ERR_SUP, "A TT vector cannot be read by a viewer that skips headers");
+  PetscCall(PetscViewerBinaryGetUseMPIIO(viewer, &mpiio));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (mpiio) {
+#if defined(PETSC_HAVE_MPIIO)
+    MPI_File   fh;
+    MPI_Offset here, size;
+    PetscCall(PetscViewerBinaryGetMPIIODescriptor(viewer, &fh));
+    PetscCall(PetscViewerBinaryGetMPIIOOffset(viewer, &here));
+    PetscCallMPI(MPI_File_get_size(fh, &size));
+    char native[] = "native";
+    PetscCallMPI(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, native, MPI_INFO_NULL)); // PETSc sets it anew for every read
+    file.left = size - here;
+    file.get  = [fh, here](PetscInt64 at, std::size_t n, unsigned char *to) {
+      MPI_Status status;
+      return MPI_File_read_at(fh, here + at, to, (int)n, MPI_BYTE, &status) == MPI_SUCCESS;
+    };
+#endif
+  } else if (rank == 0) {
+    int fd;
+    PetscCall(PetscViewerBinaryGetDescriptor(viewer, &fd));
+    const off_t here = lseek(fd, 0, SEEK_CUR), end = here < 0 ? here : lseek(fd, 0, SEEK_END);
+    if (here >= 0 && end >= 0) {
+      (void)lseek(fd, here, SEEK_SET);
+      file.left = (PetscInt64)end - here;
+    }
+    file.get = [fd, here](PetscInt64 at, std::size_t n, unsigned char *to) { return pread(fd, to, n, here + at) == (ssize_t)n; };
+  }
+  if (rank == 0) PetscCallTT(std::snprintf(message, sizeof(message), "%s", wrong_file(file).c_str()));
+  PetscCallMPI(MPI_Bcast(message, (PetscMPIInt)sizeof(message), MPI_CHAR, 0, comm));
+  if (message[0]) {
+    const char *name = nullptr;
+    PetscCall(PetscViewerFileGetName(viewer, &name));
+    SETERRQ(comm, PETSC_ERR_FILE_UNEXPECTED, "%s: %s", name ? name : "(no name)", message);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Takes the train that was read, and its modes where they were not known.
+PetscErrorCode take(Vec v, Train &&x)
+{
+  PetscFunctionBegin;
+  if (!impl(v).space) PetscCall(set_space(v, x.space()));
+  PetscCall(set_train(v, std::move(x)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode VecLoad_TT(Vec v, PetscViewer viewer)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)v);
+  PetscBool   binary;
+  PetscMPIInt size;
+  VecHandle   packed;
+  Train       x;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
+  if (binary) PetscCall(check_file(viewer));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(VecCreate(comm, packed.out()));
+  PetscCall(VecSetType(packed, size > 1 ? VECMPI : VECSEQ)); // not VECSTANDARD, which is ours to convert
+  if (((PetscObject)v)->name) PetscCall(PetscObjectSetName((PetscObject)packed.get(), ((PetscObject)v)->name));
+  PetscCall(VecLoad(packed, viewer));
+  PetscCall(unpack(packed, comm, impl(v).space, &x));
+  if (!impl(v).space) {
+    PetscInt N;
+    PetscCall(nominal_sizes(*x.space(), nullptr, &N, nullptr));
+    PetscCheck(v->map->N == N, comm, PETSC_ERR_FILE_UNEXPECTED, "The TT vector in the file, %s, has nominal size %" PetscInt_FMT ", the vector to load has %" PetscInt_FMT,
+               x.space()->describe().c_str(), N, v->map->N);
+  }
+  PetscCall(take(v, std::move(x)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A VECTT whose modes are not known: its array exists only so that VecLoad() can fill it.
+PetscErrorCode VecGetArray_TTPending(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCallTT({
+    if ((PetscInt)impl(v).pending.size() != v->map->n) {
+      impl(v).pending = Buffer((std::size_t)v->map->n);
+      impl(v).pending.fill(0);
+    }
+  });
+  *a = impl(v).pending.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VecRestoreArray_TTPending(Vec v, PetscScalar **)
+{
+  VecHandle packed;
+  Train     x;
+  bool      yes;
+
+  PetscFunctionBegin;
+  PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)v), 1, v->map->n, v->map->N, impl(v).pending.data(), packed.out()));
+  PetscCall(is_packed(packed, &yes));
+  PetscCheck(yes, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONGSTATE,
+             "The modes of the vector are not set, and what was put into its array is not the TT vector of a file; call VecTTSetModes() or give -vec_tt_modes or -vec_tt_dim%s%s",
+             impl(v).why_no_modes.empty() ? "" : ": ", impl(v).why_no_modes.c_str());
+  PetscCall(unpack(packed, PetscObjectComm((PetscObject)v), nullptr, &x));
+  PetscCall(take(v, std::move(x)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
+
+PetscErrorCode (*create_standard)(Vec) = nullptr; // PETSc's own
+std::set<PetscObjectId> watched;                  // standard vectors whose array is about to be filled by VecLoad()
+
+PetscErrorCode VecGetArray_Watched(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  *a = *(PetscScalar **)v->data; // as PETSc does for its own types
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The first array of such a vector comes back: if it holds a TT vector the vector becomes one, else it stays what it is.
+PetscErrorCode VecRestoreArray_Watched(Vec v, PetscScalar **)
+{
+  PetscObjectId id;
+  bool          yes = false;
+
+  PetscFunctionBegin;
+  v->ops->getarray     = nullptr;
+  v->ops->restorearray = nullptr;
+  PetscCall(PetscObjectGetId((PetscObject)v, &id));
+  if (!watched.erase(id)) PetscFunctionReturn(PETSC_SUCCESS); // a duplicate made before
+  PetscCall(is_packed(v, &yes));
+  if (yes) {
+    Train x;
+    PetscCall(unpack(v, PetscObjectComm((PetscObject)v), nullptr, &x));
+    PetscCall(convert(v, x.space()));
+    PetscCall(take(v, std::move(x)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Stands in for the creation function of VECSTANDARD, which VecLoad() gives to vectors without type. It adds something only
+// when the options ask for -vec_type tt and the type was set before the sizes, as VecLoad() does: all else is left to PETSc.
+PetscErrorCode VecCreate_StandardOrTT(Vec v)
+{
+  const bool    deferred = v->ops->create == VecCreate_StandardOrTT;
+  char          type[16] = "";
+  PetscBool     tt       = PETSC_FALSE;
+  PetscObjectId id;
+
+  PetscFunctionBegin;
+  PetscCall(create_standard(v));
+  if (!deferred) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetString(((PetscObject)v)->options, ((PetscObject)v)->prefix, "-vec_type", type, sizeof(type), nullptr));
+  PetscCall(PetscStrcmp(type, VECTT, &tt));
+  if (!tt) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)v, &id));
+  PetscCallTT(watched.insert(id));
+  v->ops->getarray     = VecGetArray_Watched;
+  v->ops->restorearray = VecRestoreArray_Watched;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode VecRegisterTTLoading(void)
+{
+  PetscErrorCode (*f)(Vec) = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(VecInitializePackage());
+  PetscCall(PetscFunctionListFind(VecList, VECSTANDARD, &f));
+  if (f && f != VecCreate_StandardOrTT) {
+    create_standard = f;
+    watched.clear(); // ids start anew with every PetscInitialize()
+    PetscCall(VecRegister(VECSTANDARD, VecCreate_StandardOrTT));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

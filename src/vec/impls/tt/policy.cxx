@@ -1,0 +1,122 @@
+#include "vec/impls/tt/ttimpl.hpp"
+
+#include <algorithm>
+
+const char *const VecTTRoundTypes[] = {"qr", "gram", "randomized", "auto", "VecTTRoundType", "VEC_TT_ROUND_", nullptr};
+
+namespace petsctt {
+
+VecTTRoundType to_public(RoundType type)
+{
+  switch (type) {
+  case RoundType::qr: return VEC_TT_ROUND_QR;
+  case RoundType::gram: return VEC_TT_ROUND_GRAM;
+  case RoundType::randomized: return VEC_TT_ROUND_RANDOMIZED;
+  case RoundType::automatic: break;
+  }
+  return VEC_TT_ROUND_AUTO;
+}
+
+RoundType from_public(VecTTRoundType type)
+{
+  switch (type) {
+  case VEC_TT_ROUND_QR: return RoundType::qr;
+  case VEC_TT_ROUND_GRAM: return RoundType::gram;
+  case VEC_TT_ROUND_RANDOMIZED: return RoundType::randomized;
+  case VEC_TT_ROUND_AUTO: break;
+  }
+  return RoundType::automatic;
+}
+
+// Unless it was given: a thousandth of what the solver is to reach, so that the rounding errors of some dozens of iterations do
+// not keep it from getting there, and not so close to the machine precision that round-off is taken for signal.
+Real effective_rtol(const RoundPolicy &policy)
+{
+  if (policy.rtol_set) return policy.rtol;
+  PetscReal  ksp_rtol = 1e-5;
+  PetscBool  set      = PETSC_FALSE;
+  const auto look     = [&](const char *prefix) -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsGetReal(nullptr, prefix, "-ksp_rtol", &ksp_rtol, &set));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  // an option that cannot be read is reported by the KSP it is meant for
+  if (!policy.prefix.empty()) (void)look(policy.prefix.c_str());
+  if (!set) (void)look(nullptr);
+  return std::max<Real>(1e-3 * ksp_rtol, 450 * PETSC_MACHINE_EPSILON);
+}
+
+namespace {
+
+PetscErrorCode check_policy(MPI_Comm comm, const RoundPolicy &p)
+{
+  PetscFunctionBegin;
+  PetscCheck(!p.rtol_set || (p.rtol >= 0 && p.rtol < 1), comm, PETSC_ERR_ARG_OUTOFRANGE, "-vec_tt_round_rtol %g is outside [0,1)", (double)p.rtol);
+  PetscCheck(p.max_rank >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-vec_tt_max_rank %" PetscInt_FMT " is negative (0 means no cap)", p.max_rank);
+  PetscCheck(p.random_rank >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-vec_tt_random_rank %" PetscInt_FMT " must be at least 1", p.random_rank);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+// Read at creation too, not in VecSetFromOptions() alone: most vectors of a program are made by PETSc from a matrix or by
+// VecLoad(), and nobody calls VecSetFromOptions() for them.
+PetscErrorCode read_policy(Vec v, RoundPolicy &p)
+{
+  const char  *prefix  = ((PetscObject)v)->prefix;
+  PetscOptions options = ((PetscObject)v)->options;
+  PetscEnum    type    = (PetscEnum)to_public(p.type);
+  PetscInt     seed    = 0;
+  PetscBool    set;
+
+  PetscFunctionBegin;
+  p.prefix = prefix ? prefix : "";
+  PetscCall(PetscOptionsGetEnum(options, prefix, "-vec_tt_round_type", VecTTRoundTypes, &type, nullptr));
+  p.type = from_public((VecTTRoundType)type);
+  PetscCall(PetscOptionsGetReal(options, prefix, "-vec_tt_round_rtol", &p.rtol, &set));
+  if (set) p.rtol_set = true;
+  PetscCall(PetscOptionsGetInt(options, prefix, "-vec_tt_max_rank", &p.max_rank, nullptr));
+  PetscCall(PetscOptionsGetInt(options, prefix, "-vec_tt_round_seed", &seed, &set));
+  if (set) p.seed = (std::uint64_t)seed;
+  PetscCall(PetscOptionsGetInt(options, prefix, "-vec_tt_random_rank", &p.random_rank, nullptr));
+  PetscCall(check_policy(PetscObjectComm((PetscObject)v), p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace petsctt
+
+using namespace petsctt;
+
+// Lists the options for -help; what they say is taken in by the same names as at creation. -vec_tt_modes and -vec_tt_dim act in
+// VecCreate_TT(), which runs when the type is set.
+PetscErrorCode VecSetFromOptions_TT(Vec v, OptionItems PetscOptionsObject)
+{
+  RoundPolicy &p    = impl(v).policy;
+  PetscEnum    type = (PetscEnum)to_public(p.type);
+  PetscReal    rtol = effective_rtol(p);
+  PetscInt     seed = (PetscInt)p.seed, m = 1;
+  PetscInt     modes[1] = {0};
+  PetscBool    set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "TT vector options");
+  PetscCall(PetscOptionsEnum("-vec_tt_round_type", "Method of rounding", "VecTTSetRoundType", VecTTRoundTypes, type, &type, nullptr));
+  PetscCall(PetscOptionsReal("-vec_tt_round_rtol", "Relative Frobenius error that one rounding may make", "VecTTSetRoundRtol", rtol, &rtol, &set));
+  if (set) {
+    p.rtol     = rtol;
+    p.rtol_set = true;
+  }
+  PetscCall(PetscOptionsInt("-vec_tt_max_rank", "Cap on the TT ranks, 0 for none", "VecTTSetMaxRank", p.max_rank, &p.max_rank, nullptr));
+  PetscCall(PetscOptionsInt("-vec_tt_round_seed", "Seed of randomized roundings", "VecTTSetRoundSeed", seed, &seed, &set));
+  if (set) p.seed = (std::uint64_t)seed;
+  PetscCall(PetscOptionsInt("-vec_tt_random_rank", "TT ranks of vectors made by VecSetRandom()", "VecSetRandom", p.random_rank, &p.random_rank, nullptr));
+  if (PetscOptionsObject->printhelp) {
+    PetscCall(PetscOptionsIntArray("-vec_tt_modes", "Sizes of the modes", "VecTTSetModes", modes, &m, nullptr));
+    PetscCall(PetscOptionsInt("-vec_tt_dim", "Number of equal modes", "VecTTSetModes", 0, &m, nullptr));
+  }
+  PetscOptionsHeadEnd();
+  p.type   = from_public((VecTTRoundType)type);
+  p.prefix = ((PetscObject)v)->prefix ? ((PetscObject)v)->prefix : "";
+  PetscCall(check_policy(PetscObjectComm((PetscObject)v), p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
