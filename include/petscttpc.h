@@ -7,8 +7,12 @@
 #define PCTTKRON "ttkron"
 
 PETSCTT_EXTERN PetscErrorCode PCTTKronSetModeMat(PC, PetscInt, Mat);
+PETSCTT_EXTERN PetscErrorCode PCTTKronGetModeMat(PC, PetscInt, Mat *);
 PETSCTT_EXTERN PetscErrorCode PCTTKronGetModeKSP(PC, PetscInt, KSP *);
 PETSCTT_EXTERN PetscErrorCode PCTTKronSetModes(PC, PetscInt, const PetscInt[]);
+PETSCTT_EXTERN PetscErrorCode PCTTKronGetModes(PC, PetscInt *, const PetscInt *[]);
 PETSCTT_EXTERN PetscErrorCode PCTTKronSetReference(PC, const PetscInt[]);
+PETSCTT_EXTERN PetscErrorCode PCTTKronSetBlockSize(PC, PetscInt);
+PETSCTT_EXTERN PetscErrorCode PCTTKronGetBlockSize(PC, PetscInt *);
 
 #endif

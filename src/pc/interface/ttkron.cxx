@@ -1,0 +1,222 @@
+// Public functions of PCTTKRON. They dispatch to the implementation; on another type the Set functions do nothing.
+#include "petscttpc.h"
+#include "sys/compat.hpp"
+
+#include <petsc/private/pcimpl.h>
+
+/*@
+  PCTTKronSetModeMat - Gives the matrix that PCTTKRON solves with on one mode, instead of the projection of the operator
+
+  Collective
+
+  Input Parameters:
++ pc - the preconditioner
+. k  - the mode, from 0
+- M  - the matrix, or NULL to go back to the projection; it is referenced, not copied
+
+  Level: intermediate
+
+  Notes:
+  `M` has the size and the row layout of the mode. For a replicated mode it is a sequential matrix, alike on every process, or a
+  parallel one of which every process then gets a copy. The matrix is used as it stands, without any scaling. When `PCTTKronSetModes()` is
+  not called, the modes with a solver are those for which a matrix was given.
+
+  With a matrix for every active mode the preconditioning matrix need not be a `MATTT`.
+
+.seealso: `PCTTKRON`, `PCTTKronSetModes()`, `PCTTKronGetModeKSP()`
+@*/
+PetscErrorCode PCTTKronSetModeMat(PC pc, PetscInt k, Mat M)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCTTKronSetModeMat_C", (PC, PetscInt, Mat), (pc, k, M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronGetModeMat - The matrix of one mode of a PCTTKRON
+
+  Not Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- k  - the mode, from 0
+
+  Output Parameter:
+. M - the matrix, NULL when the mode is an identity; before `PCSetUp()` the one given by the user; do not destroy it
+
+  Level: advanced
+
+.seealso: `PCTTKRON`, `PCTTKronSetModeMat()`, `MatTTGetProjectedMode()`
+@*/
+PetscErrorCode PCTTKronGetModeMat(PC pc, PetscInt k, Mat *M)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCTTKronGetModeMat_C", (PC, PetscInt, Mat *), (pc, k, M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronGetModeKSP - The solver of one mode of a PCTTKRON
+
+  Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- k  - the mode, from 0
+
+  Output Parameter:
+. ksp - the solver; do not destroy it
+
+  Level: intermediate
+
+  Notes:
+  Its options prefix is that of `pc` followed by `pc_ttkron_mode_<k>_`. It can be had before `PCSetUp()` once the operators or the
+  matrix of the mode are set, so that settings can be made in the program; the options database has the last word.
+
+  The solver of a replicated mode lives on PETSC_COMM_SELF.
+
+.seealso: `PCTTKRON`, `PCTTKronSetModes()`, `PCTTKronSetModeMat()`
+@*/
+PetscErrorCode PCTTKronGetModeKSP(PC pc, PetscInt k, KSP *ksp)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCTTKronGetModeKSP_C", (PC, PetscInt, KSP *), (pc, k, ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronSetModes - Chooses the modes on which PCTTKRON solves; it is the identity on the others
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner
+. n     - number of modes; 0 goes back to the default
+- modes - the modes, from 0, in any order
+
+  Options Database Key:
+. -pc_ttkron_modes <k,...> - the modes
+
+  Level: intermediate
+
+  Notes:
+  The default is the modes for which `PCTTKronSetModeMat()` was called, if any, otherwise those on which the operator has a block that is
+  not diagonal, and mode 0 for a diagonal operator. A parameter-dependent problem thus gets a solver on its space mode only.
+
+.seealso: `PCTTKRON`, `PCTTKronGetModes()`
+@*/
+PetscErrorCode PCTTKronSetModes(PC pc, PetscInt n, const PetscInt modes[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCTTKronSetModes_C", (PC, PetscInt, const PetscInt[]), (pc, n, modes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCTTKronGetModes - The modes on which PCTTKRON solves
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameters:
++ n     - number of modes
+- modes - the modes, ascending; valid until the preconditioner changes
+
+  Level: intermediate
+
+  Note:
+  Before `PCSetUp()` these are the modes asked for, none when the default is to be used.
+
+.seealso: `PCTTKRON`, `PCTTKronSetModes()`
+@*/
+PetscErrorCode PCTTKronGetModes(PC pc, PetscInt *n, const PetscInt *modes[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCTTKronGetModes_C", (PC, PetscInt *, const PetscInt *[]), (pc, n, modes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronSetReference - Sets the point at which PCTTKRON projects the operator on a mode, in place of means
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner, with its operators set
+- index - one index per mode, -1 for the mean over that mode; NULL goes back to means everywhere
+
+  Options Database Key:
+. -pc_ttkron_reference <i_0,i_1,...> - the indices
+
+  Level: intermediate
+
+  Note:
+  To project a term on mode k, its factor on every other mode j is replaced by the diagonal entry index[j], or by trace/N.
+
+.seealso: `PCTTKRON`, `MatTTGetProjectedMode()`
+@*/
+PetscErrorCode PCTTKronSetReference(PC pc, const PetscInt index[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCTTKronSetReference_C", (PC, const PetscInt[]), (pc, index));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronSetBlockSize - Bounds the number of columns that PCTTKRON gives to a mode solver at a time
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner
+- block - number of columns, or PETSC_DECIDE
+
+  Options Database Key:
+. -pc_ttkron_block <n> - number of columns
+
+  Level: advanced
+
+  Note:
+  By default all r_{k-1} r_k columns of a core are one block, as far as its entries can be counted in 32-bit integers. A bound saves
+  memory: direct solvers hold the block two or three times.
+
+.seealso: `PCTTKRON`
+@*/
+PetscErrorCode PCTTKronSetBlockSize(PC pc, PetscInt block)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCTTKronSetBlockSize_C", (PC, PetscInt), (pc, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronGetBlockSize - The bound set by PCTTKronSetBlockSize()
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. block - number of columns, or PETSC_DECIDE
+
+  Level: advanced
+
+.seealso: `PCTTKRON`
+@*/
+PetscErrorCode PCTTKronGetBlockSize(PC pc, PetscInt *block)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCTTKronGetBlockSize_C", (PC, PetscInt *), (pc, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
