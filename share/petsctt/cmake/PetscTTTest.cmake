@@ -40,6 +40,23 @@ function(petsctt_add_system_program source)
   set_target_properties(system_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/system)
 endfunction()
 
+# petsctt_add_stock_program(ex10 src/ksp/ksp/tutorials/ex10.c): the target stock_ex10, one of PETSc's own example programs, unmodified and
+# linked to PETSc only, for add_system_test(... PROGRAM stock_ex10). Debian has them in libpetscX.Y-dev-examples; where they are not found
+# there is no target and the tests that name it show up as disabled.
+function(petsctt_add_stock_program name path)
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" minor ${PETSCTT_PETSC_VERSION})
+  find_file(petsctt_stock_${name} ${path} NO_CACHE PATHS /usr/share/petsc/${minor}/share/petsc/examples ${PETSCTT_PETSC_DIR}/share/petsc/examples
+    ${PETSCTT_PETSC_DIR} ${PETSCTT_PETSC_DIR}/.. NO_DEFAULT_PATH)
+  if(NOT petsctt_stock_${name})
+    message(WARNING "PETSc's example ${path} was not found; the tests that use it are disabled")
+    return()
+  endif()
+  add_executable(stock_${name} ${petsctt_stock_${name}})
+  target_link_libraries(stock_${name} PRIVATE PETSc::petsc MPI::MPI_C m)
+  target_compile_options(stock_${name} PRIVATE -w)
+  set_target_properties(stock_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/stock)
+endfunction()
+
 # See tests/system/CMakeLists.txt.
 function(add_system_test name)
   cmake_parse_arguments(S "WILL_FAIL" "PROGRAM;TIMEOUT" "NP;ARGS;ENV;VARIANTS;PASS_REGEX;FAIL_REGEX;LABELS" ${ARGN})
@@ -59,6 +76,10 @@ function(add_system_test name)
     set(target system_${S_PROGRAM})
   elseif(TARGET ${S_PROGRAM})
     set(target ${S_PROGRAM})
+  elseif(S_PROGRAM MATCHES "^stock_")
+    add_test(NAME system.${name} COMMAND ${S_PROGRAM})
+    set_tests_properties(system.${name} PROPERTIES DISABLED TRUE)
+    return()
   else()
     message(FATAL_ERROR "add_system_test(${name}): there is no tests/system/${S_PROGRAM}.cxx and no tutorials/${S_PROGRAM}.cxx")
   endif()
