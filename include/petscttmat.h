@@ -15,6 +15,7 @@ PETSCTT_EXTERN PetscErrorCode MatTTSetBlock(Mat, PetscInt, PetscInt, PetscInt, P
 PETSCTT_EXTERN PetscErrorCode MatTTGetBlockRanks(Mat, const PetscInt *[]);
 PETSCTT_EXTERN PetscErrorCode MatTTGetBlock(Mat, PetscInt, PetscInt, PetscInt, PetscScalar *, Mat *);
 PETSCTT_EXTERN PetscErrorCode MatTTCompress(Mat, PetscReal);
+PETSCTT_EXTERN PetscErrorCode MatTTNormLog10(Mat, PetscReal *);
 PETSCTT_EXTERN PetscErrorCode MatTTGetProjectedMode(Mat, PetscInt, const PetscInt[], Mat *);
 PETSCTT_EXTERN PetscErrorCode MatTTGetAssembled(Mat, Mat *);
 

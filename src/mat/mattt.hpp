@@ -3,7 +3,10 @@
 
 // How the layers above reach the blocks of a MATTT. Nothing else of its implementation is visible outside src/mat.
 #include "petscttmat.h"
+#include "tt/ops/lazy.hpp"
 #include "tt/train.hpp"
+
+#include <memory>
 
 namespace petsctt {
 
@@ -14,6 +17,10 @@ PetscErrorCode require_mattt(Mat A, const char *what);
 
 // y := A x (or A^T x, A^H x), TT ranks multiplied, not rounded. Collective.
 PetscErrorCode apply(Mat A, Apply how, const Train &x, Train &y);
+
+// The same product as a lazy train: blocks are applied when it is contracted with something, nothing of size S r is stored.
+// A and x are borrowed and must not change while y lives. Collective.
+PetscErrorCode lazy_apply(Mat A, Apply how, const Train &x, std::unique_ptr<LazyTrain> &y);
 
 const SpacePtr &space_of(Mat A);
 

@@ -45,18 +45,14 @@ PetscErrorCode operator_changed(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The layout is that of a VECTT over the space: nominal, see create_vec().
+// The layout is that of a VECTT over the space: nominal.
 PetscErrorCode set_space(Mat A, const SpacePtr &space)
 {
   MatTT   &t = data_of(A);
-  Vec      v;
   PetscInt n, N;
 
   PetscFunctionBegin;
-  PetscCall(create_vec(space, NULL, &v));
-  PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VecGetSize(v, &N));
-  PetscCall(VecDestroy(&v));
+  PetscCall(nominal_sizes(*space, &n, &N, nullptr));
   for (PetscLayout map : {A->rmap, A->cmap}) {
     PetscCheck(map->N < 0 || map->N == N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
                "The matrix already has global size %" PetscInt_FMT ", but its modes %s need %" PetscInt_FMT, map->N, space->describe().c_str(), N);

@@ -79,6 +79,7 @@ struct CoefficientTrain {
 };
 PetscErrorCode coefficient_train(Mat A, CoefficientTrain &out);
 PetscErrorCode compress(Mat A, Real rtol);
+PetscErrorCode frobenius_norm(Mat A, Scaled &norm);
 
 // AIJ and dense application; Y is allocated. Collective on M.
 PetscErrorCode apply_aij(Mat M, Apply how, const Core &X, Core &Y);
