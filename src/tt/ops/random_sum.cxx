@@ -17,31 +17,43 @@ constexpr Int   tests        = 10;        // test columns of the error estimate
 constexpr Real  safety2      = 4;         // squared factor by which an estimate is taken to be too small
 constexpr Count keep_entries = 1 << 25;   // products L X kept between their two uses up to this many entries
 
-// Partial contractions of the terms with random rank-one tensors, from the right: level k holds, for term i, the matrix
-// W_i (r_i(k) x columns) = cores k..d-1 of term i contracted with the columns' factors of modes k..d-1. Levels are extended
-// on demand by new columns; the columns 0..tests-1 are the test vectors.
+// The sketches of all terms. Levels are extended on demand by new columns; the columns 0..tests-1 are the test vectors.
 class Sketch {
 public:
-  Sketch(const SpacePtr &space, const std::vector<LazyTerm> &terms, std::uint64_t seed) :
-    space_(space), terms_(terms), seed_(seed), levels_(space->d() + 1)
+  Sketch(const SpacePtr &space, const std::vector<LazyTerm> &terms, std::uint64_t seed) : space_(space), seed_(seed), own_(terms.size())
   {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      trains_.push_back(terms[i].train);
+      s_.push_back(terms[i].sketch ? terms[i].sketch : &own_[i]);
+      if (s_[i]->seed != seed || s_[i]->levels.empty()) {
+        s_[i]->seed = seed;
+        s_[i]->levels.assign(space->d() + 1, TrainSketch::Level());
+      }
+    }
   }
 
   // W of term i at level k, r_i(k) x at least `columns`.
-  const Scalar *W(std::size_t i, Int k) const { return levels_[k].w[i].data(); }
-  std::int64_t  exponent(Int k) const { return levels_[k].e; } // true value = stored * 2^e
+  const Scalar *W(std::size_t i, Int k) const { return s_[i]->levels[k].w.data(); }
+  std::int64_t  exponent(std::size_t i, Int k) const { return s_[i]->levels[k].e; }
+  std::int64_t  top_exponent(Int k) const
+  {
+    std::int64_t e = s_[0]->levels[k].e;
+    for (const TrainSketch *s : s_) e = std::max(e, s->levels[k].e);
+    return e;
+  }
 
   void require(Int k, Int columns)
   {
-    Level &l = levels_[k];
-    if (l.columns >= columns) return;
+    bool all = true;
+    for (const TrainSketch *s : s_) all = all && s->levels[k].columns >= columns;
+    if (all) return;
     if (k == space_->d()) {
-      l.w.resize(terms_.size());
-      for (Buffer &w : l.w) {
-        w = Buffer(columns);
-        w.fill(1);
+      for (TrainSketch *s : s_) {
+        TrainSketch::Level &l = s->levels[k];
+        l.w                   = Buffer(columns);
+        l.w.fill(1);
+        l.columns = columns;
       }
-      l.columns = columns;
       return;
     }
     require(k + 1, columns);
@@ -49,56 +61,56 @@ public:
   }
 
 private:
-  struct Level {
-    Int                 columns = 0;
-    std::int64_t        e       = 0;
-    std::vector<Buffer> w;
-  };
-
+  // New columns of all terms that lack some, in one array, so that there is one sum over the processes.
   void extend(Int k, Int columns)
   {
-    Level      &l  = levels_[k];
-    const Int   c0 = l.columns, c = columns - c0, n = space_->n(k), N = space_->N(k), start = space_->start(k);
-    std::size_t rows = 0;
-    for (const LazyTerm &t : terms_) rows += t.train->r(k);
-    Buffer g((std::size_t)n * c);
-    for (Int j = 0; j < c; ++j) fill_gaussian(seed_, k, (std::uint64_t)start + (std::uint64_t)N * (c0 + j), n, g.data() + (Count)n * j);
-    // all terms in one array, so that there is one sum over the processes
-    Buffer      all(rows * c);
+    const Int   n = space_->n(k), N = space_->N(k), start = space_->start(k);
+    std::size_t total = 0;
+    Int         first = columns;
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      const Int c0 = s_[i]->levels[k].columns;
+      if (c0 >= columns) continue;
+      total += (std::size_t)trains_[i]->r(k) * (columns - c0);
+      first = std::min(first, c0);
+    }
+    Buffer g((std::size_t)n * (columns - first));
+    for (Int j = first; j < columns; ++j) fill_gaussian(seed_, k, (std::uint64_t)start + (std::uint64_t)N * j, n, g.data() + (Count)n * (j - first));
+    Buffer      all(total);
     std::size_t o = 0;
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
-      const Int r0 = terms_[i].train->r(k), r1 = terms_[i].train->r(k + 1);
-      Core      T;
-      terms_[i].train->times_right(k, W(i, k + 1) + (Count)r1 * c0, c, T);
-      for (Int j = 0; j < c; ++j) gemm('N', 'N', r0, 1, n, 1, T.data() + (Count)r0 * n * j, r0, g.data() + (Count)n * j, n, 0, all.data() + o + (Count)r0 * j, r0);
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      const Int c0 = s_[i]->levels[k].columns, c = columns - c0, r0 = trains_[i]->r(k), r1 = trains_[i]->r(k + 1);
+      if (c <= 0) continue;
+      Core T;
+      trains_[i]->times_right(k, W(i, k + 1) + (Count)r1 * c0, c, T);
+      for (Int j = 0; j < c; ++j)
+        gemm('N', 'N', r0, 1, n, 1, T.data() + (Count)r0 * n * j, r0, g.data() + (Count)n * (c0 - first + j), n, 0, all.data() + o + (Count)r0 * j, r0);
       o += (std::size_t)r0 * c;
     }
-    if (!space_->replicated(k)) space_->comm().sum(all.data(), rows * c);
-    std::int64_t own = 0; // exponent of the new columns relative to level k+1
-    if (c0 == 0) {
-      own = take_exponent(all.data(), rows * c);
-      l.e = levels_[k + 1].e + own;
-      l.w.resize(terms_.size());
-    } else {
-      own = l.e - levels_[k + 1].e;
-      for (std::size_t j = 0; j < rows * c; ++j) all[j] = ldexp(all[j], -own);
-    }
+    if (!space_->replicated(k)) space_->comm().sum(all.data(), total);
     o = 0;
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
-      const std::size_t r0 = terms_[i].train->r(k);
-      Buffer            w(r0 * columns);
-      std::copy(l.w[i].data(), l.w[i].data() + r0 * c0, w.data());
-      std::copy(all.data() + o, all.data() + o + r0 * c, w.data() + r0 * c0);
-      l.w[i] = std::move(w);
-      o += r0 * c;
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      TrainSketch::Level &l  = s_[i]->levels[k];
+      const Int           c0 = l.columns;
+      if (c0 >= columns) continue;
+      const std::size_t r0 = trains_[i]->r(k), count = r0 * (columns - c0);
+      // the first columns fix the exponent of the level
+      if (c0 == 0) l.e = exponent(i, k + 1) + take_exponent(all.data() + o, count);
+      else
+        for (std::size_t j = 0; j < count; ++j) all[o + j] = ldexp(all[o + j], exponent(i, k + 1) - l.e);
+      Buffer w(r0 * columns);
+      std::copy(l.w.data(), l.w.data() + r0 * c0, w.data());
+      std::copy(all.data() + o, all.data() + o + count, w.data() + r0 * c0);
+      l.w       = std::move(w);
+      l.columns = columns;
+      o += count;
     }
-    l.columns = columns;
   }
 
-  SpacePtr                     space_;
-  const std::vector<LazyTerm> &terms_;
-  std::uint64_t                seed_;
-  std::vector<Level>           levels_;
+  SpacePtr                       space_;
+  std::uint64_t                  seed_;
+  std::vector<TrainSketch>       own_;
+  std::vector<TrainSketch *>     s_;
+  std::vector<const LazyTrain *> trains_;
 };
 
 // The basis of one core, decided on one process from the triangle of [sketch columns | test columns].
@@ -227,17 +239,18 @@ private:
     if (o_.max_rank > 0) limit = std::min<Count>(limit, 2 * (Count)o_.max_rank + tests);
     for (Int l = (Int)std::min<Count>(guess(k + 1), limit);;) {
       sketch_.require(k + 1, l + tests);
-      Buffer Z((std::size_t)m * (l + tests));
+      const std::int64_t w_e = sketch_.top_exponent(k + 1);
+      Buffer             Z((std::size_t)m * (l + tests));
       for (std::size_t i = 0; i < terms_.size(); ++i) {
         Core        fresh;
         if (!keep) product(i, k, fresh);
         const Core &c = keep ? C[i] : fresh;
-        const Scalar one = 1, beta = i ? 1 : 0;
+        const Scalar one = ldexp(Scalar(1), sketch_.exponent(i, k + 1) - w_e), beta = i ? 1 : 0;
         gemm('N', 'N', m, l, c.r1, one, c.data(), m, sketch_.W(i, k + 1) + (Count)c.r1 * tests, c.r1, beta, Z.data(), m);
         gemm('N', 'N', m, tests, c.r1, one, c.data(), m, sketch_.W(i, k + 1), c.r1, beta, Z.data() + m * l, m);
       }
       // value = stored * 2^(e), e = exponents of L and W
-      const std::int64_t e = le_ + sketch_.exponent(k + 1);
+      const std::int64_t e = le_ + w_e;
       Tsqr               f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, l + tests, Z.data());
       const Real         unit2 = std::ldexp((Real)1, (int)std::max<std::int64_t>(-1000, std::min<std::int64_t>(1000, 2 * e)));
       if (space_->comm().rank() == 0) {
@@ -334,7 +347,7 @@ RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm
       info.norm = out.scale();
       return info;
     }
-    if (!c.is_zero()) terms.push_back({c, t.train});
+    if (!c.is_zero()) terms.push_back({c, t.train, t.sketch});
   }
   for (Int k = 0; k <= space->d(); ++k) {
     rank_in[0] = 0;

@@ -8,9 +8,24 @@
 
 namespace petsctt {
 
+// Partial contractions of one train with the columns of a Khatri-Rao sketch, from the right: level k is r(k) x columns. A train
+// that occurs in many sums (a Krylov basis vector) keeps its sketch, which is extended by new columns only. It belongs to one train
+// and one seed and must be dropped when the train changes.
+class TrainSketch {
+public:
+  struct Level {
+    Int          columns = 0;
+    std::int64_t e       = 0; // true value = stored * 2^e
+    Buffer       w;
+  };
+  std::vector<Level> levels;
+  std::uint64_t      seed = 0;
+};
+
 struct LazyTerm {
   Scaled           coefficient;
   const LazyTrain *train;
+  TrainSketch     *sketch = nullptr; // kept by the caller; null: made and dropped here
 };
 
 // out := sum of the terms, compressed to about the tolerance without forming the sum: randomise, then orthogonalise

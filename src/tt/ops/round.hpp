@@ -29,12 +29,14 @@ struct RoundInfo {
 };
 
 class LazyTrain;
+class TrainSketch;
 
 // One term of a linear combination: coefficient times train; the train may be given as a lazy one instead (train null).
 struct Term {
   Scaled           coefficient;
   const Train     *train;
-  const LazyTrain *lazy = nullptr;
+  const LazyTrain *lazy   = nullptr;
+  TrainSketch     *sketch = nullptr; // of the train, when the caller keeps one (ops/random_sum.hpp)
 };
 
 // x := round(x), both sweeps by TSQR (Oseledets 2011, algorithm 2, with the distributed QR of ops/tsqr.hpp). Leaves x

@@ -122,7 +122,7 @@ RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const
     if (!t.lazy) plain.emplace_back(*t.train);
     const LazyTrain *l = t.lazy ? t.lazy : &plain.back();
     require_same_space(*space, *l->space(), "Sum of tensor trains");
-    if (!(t.coefficient * l->scale()).is_zero()) lazy.push_back({t.coefficient, l});
+    if (!(t.coefficient * l->scale()).is_zero()) lazy.push_back({t.coefficient, l, t.sketch});
   }
   if (options.type == RoundType::randomized || (options.type == RoundType::automatic && sketching_pays(*space, lazy, options))) {
     Train     sum(space);
