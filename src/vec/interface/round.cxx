@@ -1,0 +1,383 @@
+// Norms in log form, orthogonality, rounding and its policy.
+#include "sys/log.hpp"
+#include "tt/ops/dot.hpp"
+#include "tt/ops/orthogonalize.hpp"
+#include "vec/interface/check.hpp"
+
+using namespace petsctt;
+
+/*@
+  VecTTNormLog10 - Computes the decimal logarithm of the Frobenius norm, which never overflows
+
+  Collective
+
+  Input Parameter:
+. v - the TT vector
+
+  Output Parameter:
+. log10 - the logarithm, minus infinity for the zero vector
+
+  Level: intermediate
+
+.seealso: `VECTT`, `VecNorm()`, `VecTTDotLog10()`
+@*/
+PetscErrorCode VecTTNormLog10(Vec v, PetscReal *log10)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTNormLog10"));
+  LogScope log(events().norm, (PetscObject)v);
+  PetscCallTT(*log10 = norm(train_of(v)).log10_abs());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTDotLog10 - Computes an inner product in a form that never overflows: phase times 10^log10
+
+  Collective
+
+  Input Parameters:
++ x - the first TT vector
+- y - the second TT vector, which is conjugated as `VecDot()` does
+
+  Output Parameters:
++ phase - the inner product divided by its modulus: +1 or -1 for real numbers, 0 when it is zero
+- log10 - the decimal logarithm of its modulus, minus infinity when it is zero
+
+  Level: intermediate
+
+.seealso: `VECTT`, `VecDot()`, `VecTTNormLog10()`
+@*/
+PetscErrorCode VecTTDotLog10(Vec x, Vec y, PetscScalar *phase, PetscReal *log10)
+{
+  PetscFunctionBegin;
+  PetscCall(require_same(x, y, "VecTTDotLog10"));
+  LogScope log(events().dot, (PetscObject)x);
+  PetscCallTT({
+    const Scaled s = dot(train_of(x), train_of(y));
+    *phase         = s.is_zero() ? PetscScalar(0) : s.mantissa() / petsctt::abs(s.mantissa());
+    *log10         = s.log10_abs();
+  });
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTOrthogonalize - Makes one core the orthogonality centre: the cores before it become left-orthogonal, those after it right-orthogonal
+
+  Collective
+
+  Input Parameters:
++ v - the TT vector
+- k - the core
+
+  Level: advanced
+
+  Notes:
+  The tensor stays the same up to round-off. TT ranks that are larger than the modes admit become smaller.
+
+.seealso: `VECTT`, `VecTTGetOrthogonality()`, `VecTTRound()`
+@*/
+PetscErrorCode VecTTOrthogonalize(Vec v, PetscInt k)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTOrthogonalize"));
+  PetscCall(require_mode(v, k));
+  Train x;
+  {
+    LogScope log(events().orthogonalize, (PetscObject)v);
+    PetscCallTT({
+      x = train_of(v);
+      orthogonalize(x, k);
+    });
+  }
+  PetscCall(set_train(v, std::move(x)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTGetOrthogonality - Says how many cores are known to be orthogonal
+
+  Not Collective
+
+  Input Parameter:
+. v - the TT vector
+
+  Output Parameters:
++ left  - this many cores from the left are left-orthogonal: the columns of r_k n_k x r_{k+1} are orthonormal (may be `NULL`)
+- right - this many cores from the right are right-orthogonal: the rows of r_k x n_k r_{k+1} are orthonormal (may be `NULL`)
+
+  Level: advanced
+
+.seealso: `VECTT`, `VecTTOrthogonalize()`
+@*/
+PetscErrorCode VecTTGetOrthogonality(Vec v, PetscInt *left, PetscInt *right)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTGetOrthogonality"));
+  if (left) *left = train_of(v).left();
+  if (right) *right = train_of(v).right();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTRound - Reduces the TT ranks of a vector as far as a tolerance allows
+
+  Collective
+
+  Input Parameters:
++ v        - the TT vector
+. rtol     - relative Frobenius error that may be made, `PETSC_DEFAULT` for that of the policy
+- max_rank - cap on the TT ranks, 0 for none, `PETSC_DEFAULT` for that of the policy
+
+  Output Parameter:
+. error - relative Frobenius error that was made (may be `NULL`)
+
+  Level: beginner
+
+.seealso: `VECTT`, `VecTTSetRoundRtol()`, `VecTTSetMaxRank()`, `VecTTSetRoundType()`, `VecTTGetRoundingInfo()`
+@*/
+PetscErrorCode VecTTRound(Vec v, PetscReal rtol, PetscInt max_rank, PetscReal *error)
+{
+  RoundInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTRound"));
+  PetscCheck(rtol < 1 && !PetscIsNanReal(rtol), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The tolerance %g is not smaller than 1", (double)rtol);
+  RoundOptions options = round_options(v);
+  if (rtol >= 0) options.rtol = rtol;
+  if (max_rank >= 0) options.max_rank = max_rank;
+  Train x;
+  {
+    LogScope log(events().round, (PetscObject)v);
+    PetscCallTT({
+      x    = train_of(v);
+      info = round(x, options);
+    });
+  }
+  PetscCall(set_train(v, std::move(x)));
+  PetscCall(record_rounding(v, info));
+  if (error) *error = info.error;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTSetRoundRtol - Sets the relative Frobenius error that one rounding of a vector may make
+
+  Logically Collective
+
+  Input Parameters:
++ v    - the TT vector
+- rtol - the tolerance, `PETSC_DEFAULT` to tie it to -ksp_rtol again, see `VECTT`
+
+  Options Database Key:
+. -vec_tt_round_rtol <rtol> - sets it
+
+  Level: beginner
+
+.seealso: `VECTT`, `VecTTGetRoundRtol()`, `VecTTRound()`, `VecTTSetMaxRank()`
+@*/
+PetscErrorCode VecTTSetRoundRtol(Vec v, PetscReal rtol)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTSetRoundRtol"));
+  PetscCheck(rtol < 1 && !PetscIsNanReal(rtol), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The tolerance %g is not smaller than 1", (double)rtol);
+  impl(v).policy.rtol_set = rtol >= 0;
+  impl(v).policy.rtol     = PetscMax(rtol, 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTGetRoundRtol - Gets the relative Frobenius error that one rounding of a vector may make
+
+  Not Collective
+
+  Input Parameter:
+. v - the TT vector
+
+  Output Parameter:
+. rtol - the tolerance
+
+  Level: beginner
+
+.seealso: `VECTT`, `VecTTSetRoundRtol()`
+@*/
+PetscErrorCode VecTTGetRoundRtol(Vec v, PetscReal *rtol)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTGetRoundRtol"));
+  *rtol = effective_rtol(impl(v).policy);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTSetMaxRank - Sets a cap on the TT ranks of a vector
+
+  Logically Collective
+
+  Input Parameters:
++ v        - the TT vector
+- max_rank - the cap, 0 for none
+
+  Options Database Key:
+. -vec_tt_max_rank <r> - sets it
+
+  Level: beginner
+
+  Notes:
+  It takes effect with the next rounding. `VecTTGetRoundingInfo()` says whether it kept the tolerance from being met.
+
+.seealso: `VECTT`, `VecTTGetMaxRank()`, `VecTTSetRoundRtol()`, `VecTTGetRoundingInfo()`
+@*/
+PetscErrorCode VecTTSetMaxRank(Vec v, PetscInt max_rank)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTSetMaxRank"));
+  PetscCheck(max_rank >= 0, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The cap %" PetscInt_FMT " on the TT ranks is negative (0 means none)", max_rank);
+  impl(v).policy.max_rank = max_rank;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTGetMaxRank - Gets the cap on the TT ranks of a vector
+
+  Not Collective
+
+  Input Parameter:
+. v - the TT vector
+
+  Output Parameter:
+. max_rank - the cap, 0 for none
+
+  Level: beginner
+
+.seealso: `VECTT`, `VecTTSetMaxRank()`
+@*/
+PetscErrorCode VecTTGetMaxRank(Vec v, PetscInt *max_rank)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTGetMaxRank"));
+  *max_rank = impl(v).policy.max_rank;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTSetRoundType - Sets the method by which a vector is rounded
+
+  Logically Collective
+
+  Input Parameters:
++ v    - the TT vector
+- type - `VEC_TT_ROUND_QR`, `VEC_TT_ROUND_GRAM`, `VEC_TT_ROUND_RANDOMIZED` or `VEC_TT_ROUND_AUTO`
+
+  Options Database Key:
+. -vec_tt_round_type <qr,gram,randomized,auto> - sets it
+
+  Level: intermediate
+
+.seealso: `VECTT`, `VecTTGetRoundType()`, `VecTTRound()`, `VecTTGetRoundingInfo()`
+@*/
+PetscErrorCode VecTTSetRoundType(Vec v, VecTTRoundType type)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTSetRoundType"));
+  PetscCheck(type >= VEC_TT_ROUND_QR && type <= VEC_TT_ROUND_AUTO, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "There is no rounding type %d", (int)type);
+  impl(v).policy.type = from_public(type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTGetRoundType - Gets the method by which a vector is rounded
+
+  Not Collective
+
+  Input Parameter:
+. v - the TT vector
+
+  Output Parameter:
+. type - the method asked for; `VecTTGetRoundingInfo()` has the one that ran
+
+  Level: intermediate
+
+.seealso: `VECTT`, `VecTTSetRoundType()`
+@*/
+PetscErrorCode VecTTGetRoundType(Vec v, VecTTRoundType *type)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTGetRoundType"));
+  *type = to_public(impl(v).policy.type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTSetRoundSeed - Sets the seed of randomized roundings
+
+  Logically Collective
+
+  Input Parameters:
++ v    - the TT vector
+- seed - the seed
+
+  Options Database Key:
+. -vec_tt_round_seed <seed> - sets it
+
+  Level: intermediate
+
+.seealso: `VECTT`, `VecTTGetRoundSeed()`, `VecTTSetRoundType()`
+@*/
+PetscErrorCode VecTTSetRoundSeed(Vec v, PetscInt64 seed)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTSetRoundSeed"));
+  impl(v).policy.seed = (std::uint64_t)seed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTGetRoundSeed - Gets the seed of randomized roundings
+
+  Not Collective
+
+  Input Parameter:
+. v - the TT vector
+
+  Output Parameter:
+. seed - the seed
+
+  Level: intermediate
+
+.seealso: `VECTT`, `VecTTSetRoundSeed()`
+@*/
+PetscErrorCode VecTTGetRoundSeed(Vec v, PetscInt64 *seed)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTGetRoundSeed"));
+  *seed = (PetscInt64)impl(v).policy.seed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  VecTTGetRoundingInfo - Says what the last rounding of a vector did
+
+  Not Collective
+
+  Input Parameter:
+. v - the TT vector
+
+  Output Parameter:
+. info - the method that ran, the relative Frobenius error it made and whether that is an estimate, whether the rank cap kept the tolerance
+         from being met, the largest TT rank before and after, and the numbers of roundings and of such that met the cap since the
+         vector was created
+
+  Level: intermediate
+
+  Notes:
+  Copying a vector does not copy this.
+
+.seealso: `VECTT`, `VecTTRound()`, `VecTTSetMaxRank()`
+@*/
+PetscErrorCode VecTTGetRoundingInfo(Vec v, VecTTRoundingInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTGetRoundingInfo"));
+  *info = impl(v).info;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
