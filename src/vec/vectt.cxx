@@ -102,6 +102,14 @@ std::vector<Term> merge(const std::vector<Term> &terms)
 {
   std::vector<Term> out;
   for (const Term &t : terms) {
+    if (!t.train) { // a lazy one
+      out.push_back(t);
+      continue;
+    }
+    if (t.lazy) { // one of a kind
+      out.push_back(t);
+      continue;
+    }
     if (t.train->is_zero() && t.coefficient.finite()) continue;
     const auto same = std::find_if(out.begin(), out.end(), [&](const Term &o) { return o.train == t.train; });
     if (same == out.end()) out.push_back(t);
