@@ -79,7 +79,7 @@ void tt_svd(const Space &space, Buffer A, const RoundOptions &o, Decomposition &
   Real rtol = o.rtol;
   if (!o.atol.is_zero()) rtol = std::max(rtol, std::min<Real>(1, real((o.atol.abs() / Scaled(Scalar(norm), out.e)).value_or_inf())));
   const Real budget = rtol * norm * rtol * norm;
-  Real       used   = 0;
+  Real       used   = 0, capped = 0; // what the cap forces must not make the other truncations keep everything
   Count      r0 = 1, rest = size;
   out.ranks.assign(1, 1);
   for (Int k = 0; k < d - 1; ++k) {
@@ -95,9 +95,10 @@ void tt_svd(const Space &space, Buffer A, const RoundOptions &o, Decomposition &
     Count r1 = keep(s, std::max<Real>(0, budget - used) / (d - 1 - k), &tail);
     if (o.max_rank > 0 && r1 > o.max_rank) {
       for (; r1 > o.max_rank; --r1) tail += s[r1 - 1] * s[r1 - 1];
-      out.cap_hit = true;
+      capped += tail;
+    } else {
+      used += tail;
     }
-    used += tail;
     Buffer core((std::size_t)(m * r1));
     std::copy(U.data(), U.data() + m * r1, core.data());
     A = Buffer((std::size_t)(r1 * rest)); // diag(s) V^H goes on
@@ -109,7 +110,8 @@ void tt_svd(const Space &space, Buffer A, const RoundOptions &o, Decomposition &
   }
   out.cores.push_back(std::move(A));
   out.ranks.push_back(1);
-  out.error = std::sqrt(used) / norm;
+  out.error   = std::sqrt(used + capped) / norm;
+  out.cap_hit = capped > 0 && used + capped > budget;
 }
 
 // Nothing may leave process 0 alone: the others wait for its outcome.

@@ -180,6 +180,7 @@ RoundInfo round(Train &x, const RoundOptions &o)
     for (Int j = 0; alive && j < d - 1; ++j) alive = truncate(x, to_right ? j : d - 1 - j, to_right, budget, o.max_rank, &info.cap_hit);
     if (alive) x.set_orthogonal(to_right ? d - 1 : 0, to_right ? 0 : d - 1);
     info.error = std::sqrt(budget.used2 + budget.cap2);
+    info.cap_hit = info.cap_hit && budget.used2 + budget.cap2 > budget.eps2; // a cap that bit without harm is none
   }
   info.rank_out = x.max_rank();
   info.norm     = norm(x);
