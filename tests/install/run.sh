@@ -50,6 +50,15 @@ for np in 1 2; do expect "app: solved" "$MPIEXEC" -n $np ./app_pc; done
 same=$("$PKG_CONFIG" --variable=plugin "petsctt-$VARIANT")
 [ "$(CDPATH='' cd -- "$(dirname "$same")" && pwd)/libpetsctt.so" = "$plugin" ] || fail "pkg-config --variable=plugin is $same"
 
+say "the program in README.md"
+sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$here/../../README.md" >readme.c
+grep -q PetscFinalize readme.c || fail "README.md has no C program"
+# shellcheck disable=SC2046
+"$MPICC" -Wall -o readme readme.c $("$PKG_CONFIG" --cflags --libs "petsctt-$VARIANT") -lm
+for np in 1 2; do
+  expect "converged due to" "$MPIEXEC" -n $np ./readme -ksp_converged_reason
+done
+
 say "-dll_append into a program that knows PETSc only"
 # shellcheck disable=SC2086
 "$MPICC" -Wall -o stock "$here/stock.c" $PETSC_CFLAGS $PETSC_LIBS -lm
