@@ -45,7 +45,8 @@ PetscErrorCode PetscTTInitializePackage(void)
 {
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(PetscInitializeCalled, PETSC_COMM_SELF, PETSC_ERR_ORDER, "Call PetscInitialize() before PetscTTInitializePackage()");
+  // Not PetscInitializeCalled: PetscInitialize() loads the libraries of -dll_append before it sets that.
+  PetscCheck(PETSC_COMM_WORLD != MPI_COMM_NULL, PETSC_COMM_SELF, PETSC_ERR_ORDER, "Call PetscInitialize() before PetscTTInitializePackage()");
   initialized = PETSC_TRUE;
   PetscCall(PetscRegisterFinalize(PetscTTFinalizePackage));
   PetscCall(petsctt::register_events());
