@@ -21,6 +21,7 @@
 #define trsm_  PETSCBLAS(trsm, TRSM)
 #define geqrf_ PETSCBLAS(geqrf, GEQRF)
 #define gelqf_ PETSCBLAS(gelqf, GELQF)
+#define potrf_ PETSCBLAS(potrf, POTRF)
 #define gesdd_ PETSCBLAS(gesdd, GESDD)
 #define gesvd_ PETSCBLAS(gesvd, GESVD)
 #define ormqr_ PETSCTT_ORUN(ormqr, ORMQR, unmqr, UNMQR)
@@ -37,6 +38,7 @@ void trmm_(const char *, const char *, const char *, const char *, const BInt *,
            const BInt *, PetscScalar *, const BInt *);
 void trsm_(const char *, const char *, const char *, const char *, const BInt *, const BInt *, const PetscScalar *, const PetscScalar *,
            const BInt *, PetscScalar *, const BInt *);
+void potrf_(const char *, const BInt *, PetscScalar *, const BInt *, BInt *);
 void geqrf_(const BInt *, const BInt *, PetscScalar *, const BInt *, PetscScalar *, PetscScalar *, const BInt *, BInt *);
 void gelqf_(const BInt *, const BInt *, PetscScalar *, const BInt *, PetscScalar *, PetscScalar *, const BInt *, BInt *);
 void ormqr_(const char *, const char *, const BInt *, const BInt *, const BInt *, const PetscScalar *, const BInt *, const PetscScalar *,
@@ -250,6 +252,18 @@ void trsm(char side, char uplo, char trans, char diag, Count m, Count n, Scalar 
   const BInt m_ = blas_int(m), n_ = blas_int(n), lda_ = lead(lda), ldb_ = lead(ldb);
   trsm_(&side, &uplo, &t, &diag, &m_, &n_, &alpha, A, &lda_, B, &ldb_);
   count_flops((double)m * n * (side == 'L' ? m : n));
+}
+
+Count potrf(Count n, Scalar *A, Count lda)
+{
+  if (n == 0) return 0;
+  const char uplo = 'U';
+  const BInt n_ = blas_int(n), lda_ = lead(lda);
+  BInt       info;
+  potrf_(&uplo, &n_, A, &lda_, &info);
+  if (info < 0) check_info(info, "potrf");
+  count_flops((double)n * n * n / 3);
+  return info;
 }
 
 Real nrm2(Count n, const Scalar *x)

@@ -32,6 +32,10 @@ bool gesvd(Count m, Count n, Scalar *A, Count lda, Real *s, Scalar *U, Scalar *V
 void trmm(char side, char uplo, char trans, char diag, Count m, Count n, Scalar alpha, const Scalar *A, Count lda, Scalar *B, Count ldb);
 void trsm(char side, char uplo, char trans, char diag, Count m, Count n, Scalar alpha, const Scalar *A, Count lda, Scalar *B, Count ldb);
 
+// Upper Cholesky factor of A (n x n, lda) in its upper triangle: A = U^H U. Returns 0, or the order of the first leading minor that is not
+// positive.
+Count potrf(Count n, Scalar *A, Count lda);
+
 // Euclidean norm without overflow; scaling by a plain number.
 Real nrm2(Count n, const Scalar *x);
 void scal(Count n, Scalar alpha, Scalar *x);

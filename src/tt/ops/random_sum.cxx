@@ -13,8 +13,10 @@ namespace petsctt {
 
 namespace {
 
-constexpr Int   tests        = 10;        // test columns of the error estimate
-constexpr Real  safety2      = 4;         // squared factor by which an estimate is taken to be too small
+constexpr Int   block        = 10;        // columns that share a random tensor train
+constexpr Int   tests        = block;     // test columns of the error estimate
+constexpr Real  safety2      = 2;         // squared factor by which an estimate is taken to be too small
+constexpr Real  share2       = 0.5;       // of the squared tolerance: for the sketch; the final sweep gets the rest
 constexpr Count keep_entries = 1 << 25;   // products L X kept between their two uses up to this many entries
 
 // The sketches of all terms. Levels are extended on demand by new columns; the columns 0..tests-1 are the test vectors.
@@ -44,14 +46,15 @@ public:
 
   void require(Int k, Int columns)
   {
+    columns  = (columns + block - 1) / block * block;
     bool all = true;
     for (const TrainSketch *s : s_) all = all && s->levels[k].columns >= columns;
     if (all) return;
     if (k == space_->d()) {
       for (TrainSketch *s : s_) {
         TrainSketch::Level &l = s->levels[k];
-        l.w                   = Buffer(columns);
-        l.w.fill(1);
+        l.w                   = Buffer(columns); // the last random core has one rank index on its right
+        for (Int j = 0; j < columns; ++j) l.w[j] = j % block == 0 ? std::sqrt((Real)block) : Real(0);
         l.columns = columns;
       }
       return;
@@ -73,8 +76,16 @@ private:
       total += (std::size_t)trains_[i]->r(k) * (columns - c0);
       first = std::min(first, c0);
     }
-    Buffer g((std::size_t)n * (columns - first));
-    for (Int j = first; j < columns; ++j) fill_gaussian(seed_, k, (std::uint64_t)start + (std::uint64_t)N * j, n, g.data() + (Count)n * (j - first));
+    // random cores block x n x block, one for each block of columns: entry (p, i, q) has the global index p + block (i + N (q + block b)).
+    // They are laid out n x block (p) x block (q), as they are multiplied.
+    const Real factor = 1 / std::sqrt((Real)block);
+    Buffer     g((std::size_t)n * block * (columns - first)), line((std::size_t)n * block);
+    for (Int j = first; j < columns; ++j) {
+      fill_gaussian(seed_, k, (std::uint64_t)block * ((std::uint64_t)start + (std::uint64_t)N * j), (Count)n * block, line.data());
+      Scalar *to = g.data() + (Count)n * block * (j - first);
+      for (Int i = 0; i < n; ++i)
+        for (Int p = 0; p < block; ++p) to[i + (Count)n * p] = factor * line[p + (Count)block * i];
+    }
     Buffer      all(total);
     std::size_t o = 0;
     for (std::size_t i = 0; i < s_.size(); ++i) {
@@ -82,8 +93,9 @@ private:
       if (c <= 0) continue;
       Core T;
       trains_[i]->times_right(k, W(i, k + 1) + (Count)r1 * c0, c, T);
-      for (Int j = 0; j < c; ++j)
-        gemm('N', 'N', r0, 1, n, 1, T.data() + (Count)r0 * n * j, r0, g.data() + (Count)n * (c0 - first + j), n, 0, all.data() + o + (Count)r0 * j, r0);
+      for (Int j = 0; j < c; j += block)
+        gemm('N', 'N', r0, block, (Count)n * block, 1, T.data() + (Count)r0 * n * j, r0, g.data() + (Count)n * block * (c0 - first + j), (Count)n * block, 0,
+             all.data() + o + (Count)r0 * j, r0);
       o += (std::size_t)r0 * c;
     }
     if (!space_->replicated(k)) space_->comm().sum(all.data(), total);
@@ -261,7 +273,7 @@ private:
           for (Count j = 0; j < f.p() * (l + tests); ++j) norm2 += abs2(f.triangle()[j]) / (l + tests);
         }
         const Real allowed2 = std::max(o_.rtol * o_.rtol * norm2, abs2(o_.atol.times_pow2(-top_).value_or_inf()) / unit2);
-        b = choose_basis(f.triangle(), f.p(), l, 0.25 * allowed2 / (space_->d() - 1), o_.max_rank); // half of the tolerance is the sketch's
+        b = choose_basis(f.triangle(), f.p(), l, share2 * allowed2 / (space_->d() - 1), o_.max_rank);
       }
       share(space_->comm(), b, f.p(), !f.distributed());
       PETSCTT_REQUIRE(b.t != -2, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a sketch with %lld columns at core %lld did not converge", (long long)l, (long long)k);
@@ -373,8 +385,8 @@ RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm
     const Scaled ny    = norm(y).times_pow2(-pass.top());
     const Real   ny2   = abs2(ny.value_or_inf());
     const Real   rel2  = ny2 > 0 ? safety2 * pass.missing2() / ny2 : 0;
-    // The tolerance rested on an estimate of the norm; if the true norm is much smaller (a Khatri-Rao sketch of a train with
-    // many modes has a heavy-tailed norm), the basis is too small and the pass is repeated with the norm now known.
+    // The tolerance rested on an estimate of the norm; if the true norm is much smaller (the sketched norm of a train with
+    // many modes is heavy-tailed), the basis is too small and the pass is repeated with the norm now known.
     const Real atol2 = abs2(o.atol.times_pow2(-pass.top()).value_or_inf());
     const Real tol2  = ny2 > 0 ? std::max(o.rtol * o.rtol, std::min<Real>(1, atol2 / ny2)) : 0;
     if (rel2 > tol2 && ny2 < 0.5 * pass.norm2() && attempt < 3) {
@@ -383,7 +395,7 @@ RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm
     }
     RoundOptions last = o;
     last.type         = RoundType::qr;
-    last.rtol         = std::sqrt(std::max<Real>(0, tol2 - std::min(rel2, (Real)0.75 * tol2)));
+    last.rtol         = std::sqrt(std::max<Real>(0, tol2 - std::min(rel2, share2 * tol2)));
     last.atol         = Scaled();
     RoundInfo r       = round(y, last);
     info.error        = std::sqrt(rel2 + r.error * r.error);

@@ -8,7 +8,7 @@
 
 namespace petsctt {
 
-// Partial contractions of one train with the columns of a Khatri-Rao sketch, from the right: level k is r(k) x columns. A train
+// Partial contractions of one train with the columns of a random sketch, from the right: level k is r(k) x columns. A train
 // that occurs in many sums (a Krylov basis vector) keeps its sketch, which is extended by new columns only. It belongs to one train
 // and one seed and must be dropped when the train changes.
 class TrainSketch {
@@ -29,10 +29,11 @@ struct LazyTerm {
 };
 
 // out := sum of the terms, compressed to about the tolerance without forming the sum: randomise, then orthogonalise
-// (Al Daas et al. 2023, algorithm 3.4) with Khatri-Rao sketches, whose columns are independent, so that a sketch that turns out
-// too small grows by new columns only. A few columns serve as test vectors: the part of them outside the basis is an
-// unbiased estimate of the squared truncation error at that core, and a basis is accepted when twice that error is within half
-// of its share of the tolerance. A deterministic truncating sweep then brings the TT ranks down to the tolerance.
+// (Al Daas et al. 2023, algorithm 3.4). The sketch consists of blocks of ten columns, each block a Gaussian tensor train of
+// rank ten (Khatri-Rao columns, the rank-one case, vary too much from ten modes on). Blocks are independent, so a sketch that turns
+// out too small grows by new ones only. A few columns serve as test vectors: the part of them outside the basis is an
+// unbiased estimate of the squared truncation error at that core, and a basis is accepted when sqrt(2) times that error is within its share of
+// the tolerance. A deterministic truncating sweep then brings the TT ranks down to the tolerance.
 //
 // The error returned adds both parts and is `estimated`. Random numbers depend on the seed and global indices only.
 // Collective. Cost per term and core about 4 r n (r + l) l flops, l the sketch size: linear in the number of terms. Messages: two

@@ -77,7 +77,7 @@ Train form_sum(const SpacePtr &space, const std::vector<Term> &all)
 namespace {
 
 constexpr Int  randomize_above = 40; // formed TT ranks up to this are rounded faster than they are sketched
-constexpr Int  randomize_modes = 16; // the norms of Khatri-Rao sketches of more modes vary too much to be relied on
+constexpr Int  randomize_modes = 16; // the norms of sketches of more modes vary too much to be relied on
 constexpr Real randomize_rtol  = 1e-12;
 
 // Is the sum so wide that sketching it pays? Compares nominal flops: about 6 n R^3 per core for the two sweeps over the formed sum;
