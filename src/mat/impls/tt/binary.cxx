@@ -6,7 +6,7 @@
 
 // MATTT in PETSc's binary viewer. All integers are 64 bits wide whatever PetscInt is; byte order is the viewer's (big-endian).
 //   magic, bytes of a PetscReal, 0 real | 1 complex, d
-//   N[d], kind[d] (0 distributed, 1 replicated), S[d+1] block ranks, F[d] numbers of factors, E[d] numbers of entries
+//   N[d], kind[d] (0 distributed, 1 replicated, 2 written by one process: decided when loaded), S[d+1] block ranks, F[d] numbers of factors, E[d] numbers of entries
 //   for each mode: E x (i, j, f), E coefficients, then F factors:
 //     number of non-zeros, N row lengths, column numbers row by row, values likewise
 //   magic again
@@ -104,7 +104,7 @@ PetscErrorCode MatView_TT_Binary(Mat A, PetscViewer viewer)
     std::sort(list[k].begin(), list[k].end());
     list[k].erase(std::unique(list[k].begin(), list[k].end()), list[k].end());
     N.push_back(space.N(k));
-    kind.push_back(space.replicated(k) ? 1 : 0);
+    kind.push_back(space.comm().size() == 1 ? 2 : space.replicated(k) ? 1 : 0);
     S.push_back(t.used[k].s1);
     F.push_back((Int64)list[k].size());
     E.push_back((Int64)t.used[k].entries.size());
@@ -165,7 +165,7 @@ PetscErrorCode read_header(PetscViewer viewer, MPI_Comm comm, Header &h)
   PetscCall(read_ints(viewer, h.d, h.F));
   PetscCall(read_ints(viewer, h.d, h.E));
   PetscCall(in_range(comm, "mode size", h.N, 1, PETSC_MAX_INT));
-  PetscCall(in_range(comm, "storage of a mode", h.kind, 0, 1));
+  PetscCall(in_range(comm, "storage of a mode", h.kind, 0, 2));
   PetscCall(in_range(comm, "block rank", h.S, 1, 1000000000));
   PetscCall(in_range(comm, "outer block rank", {h.S.front(), h.S.back()}, 1, 1));
   PetscCall(in_range(comm, "number of entries", h.E, 0, 500000000));
@@ -251,7 +251,7 @@ PetscErrorCode take_modes(Mat A, const Header &h)
   const SpacePtr space = space_of(A);
   if (!space) {
     std::vector<PetscInt> N(h.N.begin(), h.N.end()), n;
-    for (Int64 kind : h.kind) n.push_back(kind ? PETSC_TT_REPLICATED : PETSC_TT_DISTRIBUTED);
+    for (Int64 kind : h.kind) n.push_back(kind == 0 ? PETSC_TT_DISTRIBUTED : kind == 1 ? PETSC_TT_REPLICATED : PETSC_TT_AUTO);
     PetscCall(MatTTSetModes(A, h.d, n.data(), N.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

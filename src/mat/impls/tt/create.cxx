@@ -158,14 +158,22 @@ PetscErrorCode MatSetFromOptions_TT(Mat A, OptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// MatSetValues() has marked the matrix as not assembled by now; it stays as it was.
+PetscErrorCode MatSetValues_TT(Mat A, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode)
+{
+  PetscFunctionBegin;
+  A->assembled     = PETSC_TRUE;
+  A->was_assembled = PETSC_FALSE;
+  A->insertmode    = NOT_SET_VALUES;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "A MATTT has no stored entries; build it with MatTTAddTerm() or MatTTSetBlock()");
+}
+
 // Operations that programs try on matrices and for which there is something better to say than "not there".
 #define PETSCTT_UNSUPPORTED(name, arguments, alternative) \
   PetscErrorCode name arguments \
   { \
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "A MATTT has no stored entries; " alternative); \
   }
-PETSCTT_UNSUPPORTED(MatSetValues_TT, (Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode),
-                    "build it with MatTTAddTerm() or MatTTSetBlock()")
 PETSCTT_UNSUPPORTED(MatGetRow_TT, (Mat, PetscInt, PetscInt *, PetscInt *[], PetscScalar *[]), "use MatTTGetAssembled() for small ones")
 PETSCTT_UNSUPPORTED(MatGetValues_TT, (Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], PetscScalar[]),
                     "use MatTTGetAssembled() for small ones")

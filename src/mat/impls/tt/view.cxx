@@ -47,7 +47,7 @@ PetscErrorCode view_ascii(Mat A, PetscViewer viewer)
   PetscFunctionBegin;
   MatTT &t = data_of(A);
   if (!t.space) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  modes not set\n"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "modes not set\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(prepare(A));
@@ -62,9 +62,9 @@ PetscErrorCode view_ascii(Mat A, PetscViewer viewer)
     coefficients += (double)core.entries.size();
   }
   PetscCall(PetscViewerGetFormat(viewer, &format));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  modes: %s (r: replicated), 10^%.4g rows\n", t.space->describe().c_str(), (double)t.space->log10_full_size()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  block ranks: %s\n", join(s).c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  non-zero blocks: %s\n", join(blocks).c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "modes: %s (r: replicated), 10^%.4g rows\n", t.space->describe().c_str(), (double)t.space->log10_full_size()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "block ranks: %s\n", join(s).c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "non-zero blocks: %s\n", join(blocks).c_str()));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   for (Int k = 0; k < d; k++)
     for (std::size_t f = 0; f < t.factors[k].user.size(); f++) {
@@ -77,8 +77,8 @@ PetscErrorCode view_ascii(Mat A, PetscViewer viewer)
     }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   if (d > 16 && format != PETSC_VIEWER_ASCII_INFO_DETAIL)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  (factors of modes 16 to %lld: see ::ascii_info_detail)\n", (long long)d - 1));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  factors shown: %.0f non-zeros, %.0f bytes; coefficients: %.0f, %.0f bytes\n", nonzeros, bytes, coefficients,
+    PetscCall(PetscViewerASCIIPrintf(viewer, "(factors of modes 16 to %lld: see ::ascii_info_detail)\n", (long long)d - 1));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factors shown: %.0f non-zeros, %.0f bytes; coefficients: %.0f, %.0f bytes\n", nonzeros, bytes, coefficients,
                                    coefficients * (double)sizeof(Entry)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
