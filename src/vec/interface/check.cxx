@@ -78,26 +78,33 @@ PetscErrorCode require_mode_vec(const Space &space, PetscInt k, Vec w)
 ModeArrays::~ModeArrays()
 {
   for (std::size_t k = 0; k < vecs_.size(); ++k)
-    if (arrays_[k]) (void)VecRestoreArrayRead(vecs_[k], &arrays_[k]);
+    if (vecs_[k]) (void)VecRestoreArrayRead(vecs_[k], &arrays_[k]);
 }
 
 PetscErrorCode ModeArrays::get(const Space &space, const Vec vecs[], const PetscBool used[])
 {
-  const PetscInt        d = space.d();
+  static const Scalar   nothing[1] = {0};
+  const PetscInt        d          = space.d();
   std::vector<PetscInt> given(d, 0);
+  std::vector<Vec>      wanted(d, nullptr);
 
   PetscFunctionBegin;
-  vecs_.assign(d, nullptr);
-  arrays_.assign(d, nullptr);
   for (PetscInt k = 0; vecs && k < d; ++k)
     if (!used || used[k]) {
-      vecs_[k] = vecs[k];
-      given[k] = vecs[k] ? 1 : 0;
+      wanted[k] = vecs[k];
+      given[k]  = vecs[k] ? 1 : 0;
     }
   PetscCall(require_replicated(space.comm().mpi(), d, given.data(), "Which modes have a vector"));
-  PetscCall(require_fit(space, vecs_));
-  for (PetscInt k = 0; k < d; ++k)
-    if (vecs_[k]) PetscCall(VecGetArrayRead(vecs_[k], &arrays_[k]));
+  PetscCall(require_fit(space, wanted));
+  vecs_.assign(d, nullptr);
+  arrays_.assign(d, nullptr);
+  pointers_.assign(d, nullptr);
+  for (PetscInt k = 0; k < d; ++k) {
+    if (!wanted[k]) continue;
+    PetscCall(VecGetArrayRead(wanted[k], &arrays_[k]));
+    vecs_[k]     = wanted[k];
+    pointers_[k] = arrays_[k] ? arrays_[k] : nothing;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

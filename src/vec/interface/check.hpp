@@ -19,11 +19,12 @@ public:
   // vecs null: none. Modes with used[k] = false are skipped; used null: none is. Checks that every vector fits its mode, and that
   // the processes agree on which are given. Collective.
   PetscErrorCode                      get(const Space &space, const Vec vecs[], const PetscBool used[]);
-  const std::vector<const Scalar *> &pointers() const { return arrays_; }
+  // Null where no vector was given, and only there: a process without indices of a mode gets a pointer too.
+  const std::vector<const Scalar *> &pointers() const { return pointers_; }
 
 private:
   std::vector<Vec>            vecs_;
-  std::vector<const Scalar *> arrays_;
+  std::vector<const Scalar *> arrays_, pointers_;
 };
 
 // Error on all processes unless w is an ordinary vector over mode k. Collective.
