@@ -33,10 +33,11 @@ PetscErrorCode first_misfit(const Space &space, const std::vector<Vec> &vecs, Pe
 
   PetscFunctionBegin;
   for (PetscInt k = d - 1; k >= 0; --k) {
-    PetscInt n;
+    PetscInt n, N;
     if (!vecs[k]) continue;
     PetscCall(VecGetLocalSize(vecs[k], &n));
-    if (n != space.n(k) || is_vectt(vecs[k])) first = k;
+    PetscCall(VecGetSize(vecs[k], &N));
+    if (n != space.n(k) || N != space.N(k) || is_vectt(vecs[k])) first = k;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, space.comm().mpi()));
   *mode   = first;
