@@ -1,4 +1,5 @@
-# Sourced by tests/run.sh and tutorials/run.sh (POSIX sh), with `top` set to the checkout. Provides
+# Sourced by tests/run.sh and tutorials/run.sh (POSIX sh), with `top` set to the checkout, petsctt_more_packages to what they need beyond
+# the build, petsctt_want_examples=yes for PETSc's own example programs. Provides
 #   petsctt_setup [real|complex|real64|complex64]   packages, environment, cmake --preset; sets `variant` and `build`
 #   petsctt_build [TARGET ...]
 # Environment: PETSCTT_VARIANT (default real), PETSCTT_JOBS (default: number of cores), PETSCTT_INSTALL=no (never call apt-get),
@@ -29,7 +30,7 @@ petsctt_missing()
   for pair in c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config python3:python3; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
   done
-  for package in libopenmpi-dev openmpi-bin libopenblas-dev libgtest-dev "$petsc_package"; do
+  for package in libopenmpi-dev openmpi-bin libopenblas-dev libgtest-dev "$petsc_package" ${petsctt_more_packages:-}; do
     petsctt_have_package "$package" || missing="$missing $package"
   done
 }
