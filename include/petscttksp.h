@@ -13,6 +13,7 @@ PETSCTT_EXTERN PetscErrorCode KSPTTGMRESGetWindow(KSP, PetscInt *);
 PETSCTT_EXTERN PetscErrorCode KSPTTGMRESSetFlexible(KSP, PetscBool);
 PETSCTT_EXTERN PetscErrorCode KSPTTGMRESGetTrueResidualNorm(KSP, PetscReal *);
 PETSCTT_EXTERN PetscErrorCode KSPTTGMRESGetRankLimited(KSP, PetscBool *);
+PETSCTT_EXTERN PetscErrorCode KSPTTGMRESGetLastBasisVec(KSP, Vec *);
 
 PETSCTT_EXTERN PetscErrorCode KSPMonitorTTReplaceResidual(KSP, PetscInt, PetscReal, void *);
 

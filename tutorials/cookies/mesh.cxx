@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #ifndef PETSCTT_DATA_DIR
@@ -224,7 +225,7 @@ PetscErrorCode unknown_coordinates(DM dm, std::vector<PetscReal> &xy)
   PetscCall(PetscSectionGetConstrainedStorageSize(global, &n));
   xy.assign(2 * n, 0);
   // the rows of this process are contiguous: the first is the smallest offset it owns
-  start = PETSC_MAX_INT;
+  start = std::numeric_limits<PetscInt>::max();
   for (PetscInt v = vStart; v < vEnd; ++v) {
     PetscCall(PetscSectionGetDof(global, v, &dof));
     PetscCall(PetscSectionGetConstraintDof(global, v, &cdof));

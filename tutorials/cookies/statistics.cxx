@@ -97,7 +97,7 @@ PetscErrorCode extremes(Vec Q, PetscReal *min, PetscReal *max, PetscBool *exact)
 
 PetscErrorCode moment_fields(Vec x, Vec like, Vec *mean, Vec *deviation)
 {
-  PetscInt           d, r0, n, r1;
+  PetscInt           d, r0, n, r1, only = 0;
   PetscReal          full;
   Vec                m, c, rank_one;
   PetscScalar        scale, *sd;
@@ -114,7 +114,7 @@ PetscErrorCode moment_fields(Vec x, Vec like, Vec *mean, Vec *deviation)
   PetscCall(create_mean_weights(x, 1, weights));
   PetscCall(VecTTContract(x, contract.data(), weights.data(), &m)); // a train of one mode
   for (Vec &w : weights) PetscCall(VecDestroy(&w));
-  PetscCall(VecTTExtract(m, 0, NULL, *mean));
+  PetscCall(VecTTExtract(m, 0, &only, *mean));
 
   // c = x - mean x 1 x ... x 1; with its other cores made right-orthogonal, the sum over all parameters of c(i,:)^2 is the square of
   // row i of its first core.

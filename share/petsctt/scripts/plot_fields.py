@@ -63,6 +63,7 @@ def draw(points, triangles, fields, names, picture):
     for axis, name in zip(axes.flat, names):
         image = axis.tripcolor(points[:, 0], points[:, 1], triangles, fields[name], shading="gouraud", cmap="viridis")
         axis.set_aspect("equal")
+        axis.margins(0)
         axis.set_title(title(name))
         figure.colorbar(image, ax=axis)
     figure.savefig(picture, dpi=110)

@@ -172,3 +172,28 @@ PetscErrorCode KSPTTGMRESGetRankLimited(KSP ksp, PetscBool *limited)
   PetscUseMethod(ksp, "KSPTTGMRESGetRankLimited_C", (KSP, PetscBool *), (ksp, limited));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*@
+   KSPTTGMRESGetLastBasisVec - Gets the newest vector of the Krylov basis while KSPTTGMRES is iterating
+
+   Not Collective
+
+   Input Parameter:
+.  ksp - the solver, of type KSPTTGMRES
+
+   Output Parameter:
+.  v - the vector, NULL before the first step and after the solve; do not change or destroy it
+
+   Level: developer
+
+   Note:
+   For monitors: its TT ranks (`VecTTGetRanks()`) tell what the current step costs. The solution has none before the end of the cycle.
+
+.seealso: `KSPTTGMRES`, `KSPMonitorSet()`
+@*/
+PetscErrorCode KSPTTGMRESGetLastBasisVec(KSP ksp, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscUseMethod(ksp, "KSPTTGMRESGetLastBasisVec_C", (KSP, Vec *), (ksp, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

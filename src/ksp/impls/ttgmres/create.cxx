@@ -1,5 +1,6 @@
 #include "ksp/impls/ttgmres/ttgmres.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace petsctt {
@@ -37,7 +38,7 @@ PetscErrorCode KSPReset_TTGMRES(KSP ksp)
 }
 
 const char *const composed[] = {"KSPTTGMRESSetRestart_C", "KSPTTGMRESGetRestart_C", "KSPTTGMRESSetWindow_C", "KSPTTGMRESGetWindow_C",
-                                "KSPTTGMRESSetFlexible_C", "KSPTTGMRESGetTrueResidualNorm_C", "KSPTTGMRESGetRankLimited_C"};
+                                "KSPTTGMRESSetFlexible_C", "KSPTTGMRESGetTrueResidualNorm_C", "KSPTTGMRESGetRankLimited_C", "KSPTTGMRESGetLastBasisVec_C"};
 
 PetscErrorCode KSPDestroy_TTGMRES(KSP ksp)
 {
@@ -130,6 +131,16 @@ PetscErrorCode set_flexible(KSP ksp, PetscBool flexible)
 {
   PetscFunctionBegin;
   data_of(ksp).flexible = flexible ? 1 : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_last_basis_vec(KSP ksp, Vec *v)
+{
+  const TTGMRES    &g = data_of(ksp);
+  const std::size_t j = (std::size_t)g.small.columns();
+
+  PetscFunctionBegin;
+  *v = g.in_cycle && !g.V.empty() ? g.V[std::min(j, g.V.size() - 1)].get() : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,5 +269,6 @@ PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP ksp)
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPTTGMRESSetFlexible_C", set_flexible));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPTTGMRESGetTrueResidualNorm_C", get_true_residual));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPTTGMRESGetRankLimited_C", get_rank_limited));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPTTGMRESGetLastBasisVec_C", get_last_basis_vec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
