@@ -1,4 +1,5 @@
 #include "ksp/impls/ttgmres/ttgmres.hpp"
+#include "sys/log.hpp"
 #include "tt/ops/dot.hpp"
 
 #include <algorithm>
@@ -27,6 +28,17 @@ PetscErrorCode lazy_product(KSP ksp, Mat A, Vec x, VecHandle &work, std::unique_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// round_sum() as an event, remembering whether the rank cap bit.
+PetscErrorCode rounded_sum(KSP ksp, const std::vector<Term> &terms, const RoundOptions &o, Train &out, RoundInfo &info)
+{
+  LogScope log(events().round, (PetscObject)ksp);
+
+  PetscFunctionBegin;
+  PetscCallTT(info = round_sum(space_of(ksp->vec_sol), terms, o, out));
+  data_of(ksp).cap_hit = data_of(ksp).cap_hit || info.cap_hit;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode true_residual(KSP ksp, Vec x, PetscReal rtol, PetscReal atol, Train *r, PetscReal *norm)
@@ -44,8 +56,7 @@ PetscErrorCode true_residual(KSP ksp, Vec x, PetscReal rtol, PetscReal atol, Tra
   o.rtol = rtol;
   o.atol = Scaled(Scalar(atol));
   if (!r) o.max_rank = 0; // the norm is to be right whatever the cap
-  PetscCallTT(info = round_sum(space_of(x), {{Scaled(Scalar(1)), &train_of(ksp->vec_rhs)}, {Scaled(Scalar(-1)), nullptr, Ax.get()}}, o, out));
-  data_of(ksp).cap_hit = data_of(ksp).cap_hit || info.cap_hit;
+  PetscCall(rounded_sum(ksp, {{Scaled(Scalar(1)), &train_of(ksp->vec_rhs)}, {Scaled(Scalar(-1)), nullptr, Ax.get()}}, o, out, info));
   // ||r||^2 = ||round(r)||^2 + (error ||r||)^2: rounding is a projection
   const Real kept2 = std::max<Real>(1e-3, 1 - info.error * info.error);
   *norm            = info.norm.finite() ? real(info.norm.value_or_inf()) / std::sqrt(kept2) : std::numeric_limits<PetscReal>::quiet_NaN();
@@ -72,22 +83,19 @@ PetscErrorCode build_iterate(KSP ksp, PetscReal delta, Vec x, Train *y_out)
     terms.push_back({Scaled(y[i]), &train_of(g.keep_z ? g.Z[i] : g.V[i]), nullptr, g.keep_z ? nullptr : &g.sketch[i]});
   if (g.keep_z) {
     if (!g.x0_zero) terms.push_back({Scaled(Scalar(1)), &train_of(g.x0)});
-    PetscCallTT(info = round_sum(space_of(x), terms, o, sum));
-    g.cap_hit = g.cap_hit || info.cap_hit;
+    PetscCall(rounded_sum(ksp, terms, o, sum, info));
     PetscCall(set_train(x, std::move(sum)));
     PetscCall(record_rounding(x, info));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (g.y.space()) terms.push_back({Scaled(Scalar(1)), &g.y});
-  PetscCallTT(info = round_sum(space_of(x), terms, o, sum));
-  g.cap_hit = g.cap_hit || info.cap_hit;
+  PetscCall(rounded_sum(ksp, terms, o, sum, info));
   if (y_out) *y_out = sum;
   if (!g.trial) PetscCall(create_vec(space_of(x), x, g.trial.out()));
   PetscCall(set_train(g.trial, std::move(sum)));
   PetscCall(KSP_PCApply(ksp, g.trial, x));
   if (!g.x0_zero) {
-    PetscCallTT(info = round_sum(space_of(x), {{Scaled(Scalar(1)), &train_of(x)}, {Scaled(Scalar(1)), &train_of(g.x0)}}, o, sum));
-    g.cap_hit = g.cap_hit || info.cap_hit;
+    PetscCall(rounded_sum(ksp, {{Scaled(Scalar(1)), &train_of(x)}, {Scaled(Scalar(1)), &train_of(g.x0)}}, o, sum, info));
     PetscCall(set_train(x, std::move(sum)));
   }
   PetscCall(record_rounding(x, info));
@@ -117,17 +125,17 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
   const PetscInt first = g.window > 0 ? std::max<PetscInt>(0, j + 1 - g.window) : 0;
   PetscCallTT({
     std::vector<Scalar> d;
+    LogScope            log(events().dot, (PetscObject)ksp);
     for (PetscInt i = first; i <= j; i++) d.push_back(dot(*Az, train_of(g.V[i])).value());
     bool finite = true;
     for (Scalar s : d) finite = finite && is_finite(s);
     h = finite ? g.small.project(first, d) : d; // NaN goes on into the sum and becomes its norm
-    terms.push_back({Scaled(Scalar(1)), nullptr, Az.get()});
-    for (PetscInt i = first; i <= j; i++) terms.push_back({Scaled(-h[i - first]), &train_of(g.V[i]), nullptr, &g.sketch[i]});
-    o.rtol = 0;
-    o.atol = Scaled(Scalar(atol));
-    info   = round_sum(space, terms, o, next);
   });
-  g.cap_hit = g.cap_hit || info.cap_hit;
+  terms.push_back({Scaled(Scalar(1)), nullptr, Az.get()});
+  for (PetscInt i = first; i <= j; i++) terms.push_back({Scaled(-h[i - first]), &train_of(g.V[i]), nullptr, &g.sketch[i]});
+  o.rtol = 0;
+  o.atol = Scaled(Scalar(atol));
+  PetscCall(rounded_sum(ksp, terms, o, next, info));
   const PetscReal norm = info.norm.finite() ? real(info.norm.value_or_inf()) : std::numeric_limits<PetscReal>::quiet_NaN();
   *happy               = false;
   if (!is_finite(norm)) {
@@ -154,6 +162,7 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
   PetscCall(set_train(g.V[j + 1], std::move(next)));
   PetscCallTT({
     std::vector<Scalar> gram;
+    LogScope            log(events().dot, (PetscObject)ksp);
     for (PetscInt i = 0; i <= j; i++) gram.push_back(dot(train_of(g.V[j + 1]), train_of(g.V[i])).value());
     *happy = !g.small.add(first, h, norm, gram, info.error * norm);
   });

@@ -111,7 +111,7 @@ namespace {
 // not do so after MatMult().
 PetscErrorCode multiply(Mat A, Apply how, Scalar alpha, Vec z, Scalar beta, Vec x, Vec y)
 {
-  Train Ax;
+  std::unique_ptr<LazyTrain> Ax;
 
   PetscFunctionBegin;
   PetscCall(require_modes(A));
@@ -120,10 +120,11 @@ PetscErrorCode multiply(Mat A, Apply how, Scalar alpha, Vec z, Scalar beta, Vec 
   if (z) PetscCall(require_vectt(z, "the vector added by MatMultAdd() with a MATTT"));
   PetscCallTT(require_same_space(*space_of(A), *space_of(y), "operator and result"));
   if (z) PetscCallTT(require_same_space(*space_of(A), *space_of(z), "operator and added vector"));
-  PetscCall(apply(A, how, train_of(x), Ax));
+  // The product is formed only where rounding the formed cores is the cheaper way: assign_rounded_sum() decides.
+  PetscCall(lazy_apply(A, how, train_of(x), Ax));
   std::vector<Term> terms;
   if (z) terms.push_back({Scaled(alpha), &train_of(z)});
-  terms.push_back({Scaled(beta), &Ax});
+  terms.push_back({Scaled(beta), nullptr, Ax.get()});
   PetscCall(assign_rounded_sum(y, terms));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
