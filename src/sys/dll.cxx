@@ -1,8 +1,6 @@
 #include "petscttsys.h"
 #include "sys/compat.hpp"
 
-#include <string.h>
-
 namespace {
 
 // The plugin uses PETSc's private structures and its own copy of PetscScalar and PetscInt. Loaded into another variant of
@@ -12,8 +10,8 @@ PetscErrorCode check_abi()
   PetscDataType scalar = PETSC_DATATYPE_UNKNOWN, real = PETSC_DATATYPE_UNKNOWN;
   PetscBool     found;
   size_t        size_int = 0;
-  PetscInt      major = 0, minor = 0, subminor = 0, release = 0; // as wide as the wider PetscInt would write: see below
-  const char   *name[] = {"unknown", "double", "complex"};
+  PetscInt      major = 0, minor = 0, subminor = 0, release = 0;
+  const auto    name = [](PetscDataType t) { return t == PETSC_COMPLEX ? "complex" : t == PETSC_DOUBLE ? "real" : "other"; };
 
   PetscFunctionBegin;
   // Asked first: after it PetscInt is known to be the same on both sides.
@@ -25,7 +23,7 @@ PetscErrorCode check_abi()
   PetscCall(PetscDataTypeFromString("real", &real, &found));
   PetscCheck(scalar == PETSC_SCALAR && real == PETSC_REAL, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "This libpetsctt was built for PETSc with %s scalars, but the program runs PETSc with %s scalars; load the libpetsctt of this variant",
-             PETSC_SCALAR == PETSC_COMPLEX ? name[2] : name[1], scalar == PETSC_COMPLEX ? name[2] : (scalar == PETSC_DOUBLE ? name[1] : "other"));
+             name(PETSC_SCALAR), name(scalar));
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "This libpetsctt was built for PETSc %d.%d, but the program runs PETSc %d.%d", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)major, (int)minor);
