@@ -2,6 +2,7 @@
 
 #include "tt/blas.hpp"
 #include "tt/ops/array.hpp"
+#include "tt/ops/sweep.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,37 +15,38 @@ namespace {
 // fastest, the same on all processes.
 using Matrix = Buffer;
 
-// Columns of the second product that are made at once: enough for a fast gemm, few enough to keep the intermediate small.
-Count block_columns(Count rows, Count columns)
+// out (B.r1 x A.r1) := B_V^h (N A_H), with N of B.r0 x A.r0 given as op(M); A_H = r0 x (n r1) and B_V = (r0 n) x r1 are the cores
+// as they lie in memory. In pieces of the mode, so that the intermediate stays in cache and is never large.
+void two_products(char op, const Matrix &M, Count ldm, const Core &A, const Core &B, char h, Scalar *out)
 {
-  const Count target = (Count)1 << 19;
-  return std::max<Count>(1, std::min(columns, std::max<Count>(48, target / std::max<Count>(rows, 1))));
+  const Count n      = A.n, target = (Count)1 << 17;
+  const Count piece  = std::max<Count>(1, std::min(n, std::max<Count>(32, target / ((Count)B.r0 * A.r1))));
+  Buffer      T((std::size_t)(B.r0 * piece * A.r1));
+  if (n == 0) std::fill(out, out + (Count)B.r1 * A.r1, Scalar(0));
+  for (Count i = 0; i < n; i += piece) {
+    const Count m = std::min(piece, n - i);
+    if (m == n) gemm(op, 'N', B.r0, n * A.r1, A.r0, 1, M.data(), ldm, A.data(), A.r0, 0, T.data(), B.r0);
+    else
+      for (Count a = 0; a < A.r1; ++a)
+        gemm(op, 'N', B.r0, m, A.r0, 1, M.data(), ldm, A.data() + A.r0 * (i + n * a), A.r0, 0, T.data() + B.r0 * m * a, B.r0);
+    gemm(h, 'N', B.r1, A.r1, B.r0 * m, 1, B.data() + B.r0 * i, B.r0 * n, T.data(), B.r0 * m, i ? 1 : 0, out, B.r1);
+  }
 }
 
-// M' = Y_V^H (M X_H) or, with the same value, (M^H Y_H)^H X_V, whichever needs fewer flops; X_H = r0 x (n r1) and
-// Y_V = (r0 n) x r1 are the cores as they lie in memory. In blocks of columns, so that the intermediate stays small.
+// M' = Y_V^H (M X_H) or, with the same value, (X_V^H (M^H Y_H))^H, whichever needs fewer flops. Without conjugation ^T stands
+// for ^H throughout.
 Matrix local_step(const Matrix &M, const Core &X, const Core &Y, bool conjugate)
 {
   const char  h  = conjugate ? 'C' : 'T';
-  const Count n  = X.n;
   const Count xy = (Count)X.r1 * Y.r0 * ((Count)X.r0 + Y.r1), yx = (Count)Y.r1 * X.r0 * ((Count)Y.r0 + X.r1);
-  Matrix      out((std::size_t)Y.r1 * X.r1);
+  Matrix      out((std::size_t)((Count)Y.r1 * X.r1));
   if (xy <= yx) {
-    const Count nb = block_columns(Y.r0 * n, X.r1);
-    Buffer      T((std::size_t)Y.r0 * n * nb);
-    for (Count a = 0; a < X.r1; a += nb) {
-      const Count m = std::min(nb, X.r1 - a);
-      gemm('N', 'N', Y.r0, n * m, X.r0, 1, M.data(), Y.r0, X.data() + X.r0 * n * a, X.r0, 0, T.data(), Y.r0);
-      gemm(h, 'N', Y.r1, m, Y.r0 * n, 1, Y.data(), Y.r0 * n, T.data(), Y.r0 * n, 0, out.data() + Y.r1 * a, Y.r1);
-    }
+    two_products('N', M, Y.r0, X, Y, h, out.data());
   } else {
-    const Count nb = block_columns(X.r0 * n, Y.r1);
-    Buffer      T((std::size_t)X.r0 * n * nb);
-    for (Count b = 0; b < Y.r1; b += nb) {
-      const Count m = std::min(nb, Y.r1 - b);
-      gemm(h, 'N', X.r0, n * m, Y.r0, 1, M.data(), Y.r0, Y.data() + Y.r0 * n * b, Y.r0, 0, T.data(), X.r0);
-      gemm(h, 'N', m, X.r1, X.r0 * n, 1, T.data(), X.r0 * n, X.data(), X.r0 * n, 0, out.data() + b, Y.r1);
-    }
+    Buffer t(out.size()); // X.r1 x Y.r1
+    two_products(h, M, Y.r0, Y, X, h, t.data());
+    for (Count a = 0; a < X.r1; ++a)
+      for (Count b = 0; b < Y.r1; ++b) out[(std::size_t)(b + Y.r1 * a)] = conjugate ? conj(t[(std::size_t)(a + X.r1 * b)]) : t[(std::size_t)(a + X.r1 * b)];
   }
   return out;
 }
@@ -55,16 +57,6 @@ Matrix step(const Space &space, Int k, const Matrix &M, const Core &X, const Cor
   Matrix out = local_step(M, X, Y, conjugate);
   if (!space.replicated(k)) space.comm().sum(out.data(), (Count)out.size());
   return out;
-}
-
-// Copy of core k divided by a power of two common to all processes, whose exponent is returned.
-std::int64_t bring_into_range(const Space &space, Int k, Core &c)
-{
-  Real m = max_part(c.data(), c.count());
-  if (!space.replicated(k)) space.comm().max(&m, 1);
-  const std::int64_t e = exponent_of(m);
-  scale_pow2(c.data(), c.count(), -e);
-  return e;
 }
 
 } // namespace

@@ -2,10 +2,11 @@
 
 #include "tt/blas.hpp"
 #include "tt/error.hpp"
+#include "tt/ops/array.hpp"
 #include "tt/ops/sweep.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cstdlib>
 
 namespace petsctt {
 
@@ -44,6 +45,16 @@ std::int64_t take_exponent(Scalar *a, Count n)
   return e;
 }
 
+std::int64_t bring_into_range(const Space &space, Int k, Core &core)
+{
+  Real top = max_part(core.data(), core.count());
+  if (!space.replicated(k)) space.comm().max(&top, 1);
+  const std::int64_t e = exponent_of(top);
+  if (std::abs(e) <= 300) return 0;
+  scale_pow2(core.data(), core.count(), -e);
+  return e;
+}
+
 namespace {
 
 // One step of a sweep: core k becomes orthogonal and its triangle is multiplied into its neighbour.
@@ -55,19 +66,7 @@ void step(Train &x, Int k, bool to_right)
   Core        &core = x.core_rw(k);
   const Count  m = (Count)core.n * (to_right ? core.r0 : core.r1), n = to_right ? core.r1 : core.r0;
 
-  // entries of 1e+-150 in a core must not overflow in the factorisation: only the triangle is rescaled below, so bring the core
-  // into range first. The exponent must be the same everywhere: largest over the processes.
-  Real       top = 0;
-  for (Count i = 0; i < core.count(); ++i) {
-    const Real a = petsctt::abs(core.data()[i]);
-    if (!(a <= top)) top = a;
-  }
-  if (!is_finite(top)) top = std::numeric_limits<Real>::infinity();
-  if (!space.replicated(k)) space.comm().max(&top, 1);
-  const std::int64_t pre = exponent_of(top);
-  if (std::abs(pre) > 300)
-    for (Count i = 0; i < core.count(); ++i) core.data()[i] = ldexp(core.data()[i], -pre);
-
+  const std::int64_t pre = bring_into_range(space, k, core);
   Tsqr               f(space.comm(), to_right ? Tsqr::Shape::tall : Tsqr::Shape::wide, long_sizes(space, k, to_right ? core.r0 : core.r1), m, n, core.data());
   const Count        p = f.p();
   Buffer             message((std::size_t)p * n + 1);
@@ -84,7 +83,7 @@ void step(Train &x, Int k, bool to_right)
   core = std::move(q);
 
   multiply_core(x.core_rw(next), to_right, message.data(), p);
-  x.set_scale(x.scale().times_pow2((std::int64_t)real(message[p * n]) + (std::abs(pre) > 300 ? pre : 0)));
+  x.set_scale(x.scale().times_pow2((std::int64_t)real(message[p * n]) + pre));
   if (to_right) x.set_orthogonal(left >= k ? k + 1 : std::min(left, k), std::min(right, x.d() - 2 - k));
   else x.set_orthogonal(std::min(left, k - 1), right >= x.d() - 1 - k ? x.d() - k : std::min(right, x.d() - 1 - k));
 }

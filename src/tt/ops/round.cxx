@@ -167,7 +167,10 @@ RoundInfo round(Train &x, const RoundOptions &o)
   else if (!x.is_zero()) {
     // The truncating sweep starts from the side that costs no or the shorter orthogonalisation.
     const bool to_right = x.right() >= x.left();
-    orthogonalize(x, to_right ? 0 : d - 1);
+    const Int  first    = to_right ? 0 : d - 1;
+    orthogonalize(x, first);
+    x.set_scale(x.scale().times_pow2(bring_into_range(*x.space(), first, x.core_rw(first))));
+    x.set_orthogonal(first, d - 1 - first);
     Budget budget;
     Real   rtol = o.rtol;
     if (!o.atol.is_zero()) {

@@ -18,6 +18,10 @@ void multiply_core(Core &core, bool left, const Scalar *T, Count p);
 // Divides a (n entries) by the power of two of its largest entry and returns the exponent taken out. NaN, Inf: returns 0.
 std::int64_t take_exponent(Scalar *a, Count n);
 
+// A core whose largest entry over all processes is beyond 2^+-300, so that squares might leave the range, is divided by the power of
+// two of that entry. Returns the exponent taken out, mostly 0. Collective in distributed modes: one maximum.
+std::int64_t bring_into_range(const Space &space, Int k, Core &core);
+
 } // namespace petsctt
 
 #endif
