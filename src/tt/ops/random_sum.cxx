@@ -128,8 +128,9 @@ private:
 // The basis of one core, decided on one process from the triangle of [sketch columns | test columns].
 struct Basis {
   Int    t        = 0;  // 0: not finite, -1: all zero, -2: no convergence
-  Real   missing2 = 0;  // estimated squared norm outside the basis
-  Real   norm2    = 0;  // estimated squared norm of everything
+  Real   missing2 = 0;  // estimated squared norm outside the basis, in units of 2^(2 e)
+  Real   norm2    = 0;  // estimated squared norm of everything, likewise
+  std::int64_t e  = 0;  // exponent taken out of the triangle
   bool   enough   = true;
   Buffer u;             // p x t
 };
@@ -181,12 +182,13 @@ Basis choose_basis(const Buffer &R, Count p, Int l, Real allowed2, Int max_rank)
 
 void share(const Comm &comm, Basis &b, Count p, bool with_u)
 {
-  Scalar head[4] = {(Real)b.t, b.missing2, b.norm2, (Real)b.enough};
-  comm.bcast(head, 4);
+  Scalar head[5] = {(Real)b.t, b.missing2, b.norm2, (Real)b.enough, (Real)b.e};
+  comm.bcast(head, 5);
   b.t        = (Int)std::lround(real(head[0]));
   b.missing2 = real(head[1]);
   b.norm2    = real(head[2]);
   b.enough   = real(head[3]) != 0;
+  b.e        = (std::int64_t)std::llround(real(head[4]));
   if (!with_u || b.t <= 0) return;
   if (comm.rank() != 0) b.u = Buffer((std::size_t)p * b.t);
   comm.bcast(b.u.data(), p * (Count)b.t);
@@ -208,7 +210,7 @@ public:
 
   // norm_hint2: squared norm the tolerance refers to, in units of 2^(2 top); 0: take the sketch's own estimate. False when the
   // result is zero or not finite (out() then says so).
-  bool run(Real norm_hint2)
+  bool run(const Scaled &norm_hint2)
   {
     norm2_ = norm_hint2;
     for (Int k = 0; k + 1 < space_->d(); ++k)
@@ -217,8 +219,9 @@ public:
     return true;
   }
   Train &out() { return out_; }
-  Real   missing2() const { return missing2_; } // units of 2^(2 top)
-  Real   norm2() const { return norm2_; }
+  // squares, which leave the range of a Real long before the sum does; units of 2^(2 top)
+  const Scaled &missing2() const { return missing2_; }
+  const Scaled &norm2() const { return norm2_; }
   std::int64_t top() const { return top_; }
 
 private:
@@ -264,16 +267,18 @@ private:
       // value = stored * 2^(e), e = exponents of L and W
       const std::int64_t e = le_ + w_e;
       Tsqr               f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, l + tests, Z.data());
-      const Real         unit2 = std::ldexp((Real)1, (int)std::max<std::int64_t>(-1000, std::min<std::int64_t>(1000, 2 * e)));
       if (space_->comm().rank() == 0) {
+        const Count        entries  = f.p() * (l + tests);
+        const std::int64_t r_e      = take_exponent(f.triangle().data(), entries), unit = e + r_e;
         // the first core's sketch says how large the whole is
-        Real norm2 = norm2_ / unit2;
-        if (norm2_ == 0) {
+        Real norm2 = real(norm2_.times_pow2(-2 * unit).value_or_inf());
+        if (norm2_.is_zero()) {
           norm2 = 0;
-          for (Count j = 0; j < f.p() * (l + tests); ++j) norm2 += abs2(f.triangle()[j]) / (l + tests);
+          for (Count j = 0; j < entries; ++j) norm2 += abs2(f.triangle()[j]) / (l + tests);
         }
-        const Real allowed2 = std::max(o_.rtol * o_.rtol * norm2, abs2(o_.atol.times_pow2(-top_).value_or_inf()) / unit2);
-        b = choose_basis(f.triangle(), f.p(), l, share2 * allowed2 / (space_->d() - 1), o_.max_rank);
+        const Real allowed2 = std::max(o_.rtol * o_.rtol * norm2, abs2(o_.atol.times_pow2(-top_ - unit).value_or_inf()));
+        b   = choose_basis(f.triangle(), f.p(), l, share2 * allowed2 / (space_->d() - 1), o_.max_rank);
+        b.e = r_e;
       }
       share(space_->comm(), b, f.p(), !f.distributed());
       PETSCTT_REQUIRE(b.t != -2, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a sketch with %lld columns at core %lld did not converge", (long long)l, (long long)k);
@@ -282,12 +287,12 @@ private:
         if (b.t == 0) out_.set_scale(Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN())));
         return false;
       }
-      if (norm2_ == 0) norm2_ = b.norm2 * unit2;
+      if (norm2_.is_zero()) norm2_ = Scaled(Scalar(b.norm2), 2 * (e + b.e));
       if (!b.enough && l < limit) {
         l = (Int)std::min<Count>(limit, std::max<Count>(l + l / 2, l + 16));
         continue;
       }
-      missing2_ += b.missing2 * unit2;
+      missing2_ += Scaled(Scalar(b.missing2), 2 * (e + b.e));
       q = Core(t_, n, b.t);
       f.apply(b.u.data(), b.t, q.data());
       break;
@@ -338,7 +343,7 @@ private:
   std::vector<Buffer>          L_; // t x r_i
   Int                          t_ = 1;
   std::int64_t                 top_, le_ = 0;
-  Real                         missing2_ = 0, norm2_ = 0;
+  Scaled                       missing2_, norm2_;
 };
 
 } // namespace
@@ -373,7 +378,7 @@ RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm
   }
   RoundOptions o = options;
   Sketch       sketch(space, terms, options.seed);
-  Real         hint2 = 0;
+  Scaled       hint2;
   for (int attempt = 0;; ++attempt) {
     Pass pass(space, terms, o, sketch);
     if (!pass.run(hint2)) {
@@ -382,14 +387,13 @@ RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm
       return info;
     }
     Train       &y     = pass.out();
-    const Scaled ny    = norm(y).times_pow2(-pass.top());
-    const Real   ny2   = abs2(ny.value_or_inf());
-    const Real   rel2  = ny2 > 0 ? safety2 * pass.missing2() / ny2 : 0;
+    const Scaled ny    = norm(y).times_pow2(-pass.top()), ny2 = ny * ny;
+    const Real   rel2  = ny2.is_zero() ? 0 : safety2 * real((pass.missing2() / ny2).value_or_inf());
     // The tolerance rested on an estimate of the norm; if the true norm is much smaller (the sketched norm of a train with
     // many modes is heavy-tailed), the basis is too small and the pass is repeated with the norm now known.
-    const Real atol2 = abs2(o.atol.times_pow2(-pass.top()).value_or_inf());
-    const Real tol2  = ny2 > 0 ? std::max(o.rtol * o.rtol, std::min<Real>(1, atol2 / ny2)) : 0;
-    if (rel2 > tol2 && ny2 < 0.5 * pass.norm2() && attempt < 3) {
+    const Real atol2 = ny2.is_zero() ? 0 : abs2((o.atol.times_pow2(-pass.top()) / ny).value_or_inf());
+    const Real tol2  = ny2.is_zero() ? 0 : std::max(o.rtol * o.rtol, std::min<Real>(1, atol2));
+    if (rel2 > tol2 && abs_less(ny2, pass.norm2().times_pow2(-1)) && attempt < 3) {
       hint2 = ny2;
       continue;
     }
