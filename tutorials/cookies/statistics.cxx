@@ -1,5 +1,6 @@
 #include "statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace cookies {
@@ -65,21 +66,27 @@ PetscErrorCode moments(Vec Q, PetscReal *mean, PetscReal *variance)
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode extremes(Vec Q, PetscReal *min, PetscReal *max, PetscBool *exact)
+PetscErrorCode extremes(Vec Q, std::vector<PetscInt> &argmin, std::vector<PetscInt> &argmax, PetscBool *exact)
 {
-  PetscInt        p;
+  PetscInt        p, imin, imax;
   const PetscInt *N;
-  PetscReal       full;
+  PetscReal       full, min, max;
 
   PetscFunctionBeginUser;
+  PetscCall(VecTTGetModes(Q, &p, &N));
   PetscCall(VecTTGetFullSize(Q, &full, NULL));
+  argmin.assign(p, 0);
+  argmax.assign(p, 0);
   *exact = full <= 2e8 ? PETSC_TRUE : PETSC_FALSE;
-  if (*exact) {
-    PetscCall(VecMin(Q, NULL, min));
-    PetscCall(VecMax(Q, NULL, max));
+  if (*exact) { // the index of an entry counts the first mode fastest
+    PetscCall(VecMin(Q, &imin, &min));
+    PetscCall(VecMax(Q, &imax, &max));
+    for (PetscInt i = 0; i < p; imin /= N[i], imax /= N[i], ++i) {
+      argmin[i] = imin % N[i];
+      argmax[i] = imax % N[i];
+    }
     PetscFunctionReturn(0);
   }
-  PetscCall(VecTTGetModes(Q, &p, &N));
   PetscCheck(p < 20, PETSC_COMM_WORLD, PETSC_ERR_SUP, "%" PetscInt_FMT " parameters have too many corners", p);
   const PetscInt           corners = (PetscInt)1 << p;
   std::vector<PetscInt>    index(corners * p);
@@ -87,11 +94,38 @@ PetscErrorCode extremes(Vec Q, PetscReal *min, PetscReal *max, PetscBool *exact)
   for (PetscInt c = 0; c < corners; ++c)
     for (PetscInt i = 0; i < p; ++i) index[c * p + i] = (c >> i) & 1 ? N[i] - 1 : 0;
   PetscCall(VecTTGetEntries(Q, corners, index.data(), value.data()));
-  *min = *max = PetscRealPart(value[0]);
-  for (PetscScalar v : value) {
-    *min = PetscMin(*min, PetscRealPart(v));
-    *max = PetscMax(*max, PetscRealPart(v));
+  const auto     less = [](PetscScalar a, PetscScalar b) { return PetscRealPart(a) < PetscRealPart(b); };
+  const auto     at   = [&](std::vector<PetscScalar>::iterator v) { return index.begin() + (v - value.begin()) * p; };
+  const auto     low = at(std::min_element(value.begin(), value.end(), less)), high = at(std::max_element(value.begin(), value.end(), less));
+  argmin.assign(low, low + p);
+  argmax.assign(high, high + p);
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode corrected_value(Vec x, const std::vector<Mat> &space, const std::vector<PetscReal> &alpha, Vec f, const PetscInt index[], PetscReal *plain, PetscReal *corrected)
+{
+  std::vector<PetscInt> at(space.size(), 0); // the index of mode 0 is not used
+  Vec                   u, r, w;
+  PetscScalar           fu, ru;
+
+  PetscFunctionBeginUser;
+  for (std::size_t i = 1; i < space.size(); ++i) at[i] = index[i - 1];
+  PetscCall(VecDuplicate(f, &u));
+  PetscCall(VecDuplicate(f, &r));
+  PetscCall(VecDuplicate(f, &w));
+  PetscCall(VecTTExtract(x, 0, at.data(), u));
+  PetscCall(VecCopy(f, r));
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    PetscCall(MatMult(space[i], u, w));
+    PetscCall(VecAXPY(r, i ? -alpha[at[i]] : -1, w));
   }
+  PetscCall(VecTDot(f, u, &fu));
+  PetscCall(VecTDot(r, u, &ru));
+  *plain     = PetscRealPart(fu);
+  *corrected = PetscRealPart(fu + ru);
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&w));
   PetscFunctionReturn(0);
 }
 
