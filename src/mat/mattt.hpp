@@ -7,6 +7,7 @@
 #include "tt/train.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace petsctt {
 
@@ -23,6 +24,10 @@ PetscErrorCode apply(Mat A, Apply how, const Train &x, Train &y);
 PetscErrorCode lazy_apply(Mat A, Apply how, const Train &x, std::unique_ptr<LazyTrain> &y);
 
 const SpacePtr &space_of(Mat A);
+
+// The matrices that occur on mode k, each once, identities left out, in the form in which they are applied: on a replicated mode one
+// process's copy. The references belong to A. Collective.
+PetscErrorCode mode_factors(Mat A, Int k, std::vector<Mat> &factors);
 
 // Y := M X for a block of columns given in core layout: X and Y are r0 x n x r1 cores of one mode (n rows owned by this
 // process), M acts on the middle index. AIJ fast path, MatMatMult/MatMult otherwise. Collective on the mode's matrix.

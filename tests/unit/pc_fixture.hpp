@@ -173,7 +173,7 @@ public:
   {
     for (const std::string &name : names_) {
       PetscBool used;
-      PetscOptionsUsed(NULL, name.c_str(), &used);
+      PetscOptionsUsed(NULL, name.c_str() + 1, &used); // without the dash
       if (!used) return name;
     }
     return "";

@@ -1,5 +1,6 @@
 // PCTTKRON against its definition: what it makes of x, multiplied by the Kronecker product of the mode matrices, is x.
 #include "pc_fixture.hpp"
+#include "tt/ops/orthogonalize.hpp"
 
 using namespace petsctt;
 using namespace petsctt::test;
@@ -41,7 +42,7 @@ void check_user_matrices(const Case &c)
   MatHandle      A;
   PCHandle       pc;
   ASSERT_OK(random_vec(space, ranks, 11, x.out()));
-  ASSERT_OK(VecTTOrthogonalize(x, 2));
+  ASSERT_OK(change_train(x, [](Train &t) { orthogonalize(t, 2); }));
   ASSERT_OK(random_vec(space, {1, 1, 1, 1, 1}, 12, y.out()));
   ASSERT_OK(opaque_operator(x, A.out()));
   ASSERT_OK(PCCreate(PETSC_COMM_WORLD, pc.out()));

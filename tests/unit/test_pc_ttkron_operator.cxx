@@ -193,7 +193,7 @@ TEST(PCTTKronOperator, SetUpFollowsTheOperator)
   EXPECT_LT(distance(scaled(4, dense(train_of(y))), before), 1e-13);
   vector<FormulaTerm> terms = p.terms;
   for (FormulaTerm &t : terms) t.c *= 4;
-  terms.push_back({5, {stiffness(0, 6), {}, {}}});
+  terms.push_back({5, {stiffness(0, 20), {}, {}}});
   MatHandle M;
   ASSERT_OK(mode_matrix(*p.space, 0, terms.back().factors[0], M.out()));
   const Mat more[] = {M, NULL, NULL};
@@ -210,16 +210,17 @@ TEST(PCTTKronOperator, SetUpFollowsTheOperator)
   ASSERT_OK(PCTTKronSetModeMat(pc, 0, M));
   ASSERT_OK(MatShift(M, 1)); // it is only referenced
   ASSERT_OK(PCApply(pc, x, y));
-  auto shifted = [&](Int i, Int j) { return stiffness(0, 6)(i, j) + Scalar(i == j ? 1 : 0); };
+  auto shifted = [&](Int i, Int j) { return stiffness(0, 20)(i, j) + Scalar(i == j ? 1 : 0); };
   EXPECT_LT(distance(apply_formula(dense(train_of(y)), 0, shifted), dense(train_of(x))), 1e-11);
   ASSERT_OK(MatShift(M, 1));
   ASSERT_OK(PCApply(pc, x, y));
-  auto twice = [&](Int i, Int j) { return stiffness(0, 6)(i, j) + Scalar(i == j ? 2 : 0); };
+  auto twice = [&](Int i, Int j) { return stiffness(0, 20)(i, j) + Scalar(i == j ? 2 : 0); };
   EXPECT_LT(distance(apply_formula(dense(train_of(y)), 0, twice), dense(train_of(x))), 1e-11);
   ASSERT_OK(PCReset(pc));
   ASSERT_OK(PCTTKronSetModeMat(pc, 0, NULL));
   ASSERT_OK(PCSetOperators(pc, A, A));
   ASSERT_OK(PCApply(pc, x, y));
+  terms.back().factors[0] = twice; // M is a factor of the operator, too
   EXPECT_LT(distance(apply_product(dense(train_of(y)), terms, {0}), dense(train_of(x))), 1e-11);
 }
 

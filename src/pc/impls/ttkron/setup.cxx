@@ -13,76 +13,57 @@ namespace {
 
 using std::vector;
 
-struct Structure {
-  bool diagonal      = false; // no entry off the diagonal
-  bool full_diagonal = true;  // every diagonal entry is stored
-};
-
-// The rows of this process of M; not collective. Types whose rows cannot be looked at count as not diagonal.
-PetscErrorCode local_structure(Mat M, Structure *s)
+// Has M no entry off the diagonal in the rows of this process? Types whose rows cannot be looked at count as not diagonal. Not collective.
+PetscErrorCode locally_diagonal(Mat M, bool *diagonal)
 {
   PetscBool match;
   PetscInt  begin, end;
 
   PetscFunctionBegin;
-  *s = Structure();
   PetscCall(PetscObjectTypeCompareAny((PetscObject)M, &match, "diagonal", MATCONSTANTDIAGONAL, ""));
-  s->diagonal = match;
+  *diagonal = match;
   if (match) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)M, &match, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQDENSE, MATMPIDENSE, ""));
   if (!match) PetscFunctionReturn(PETSC_SUCCESS);
-  s->diagonal = true;
+  *diagonal = true;
   PetscCall(MatGetOwnershipRange(M, &begin, &end));
-  for (PetscInt i = begin; i < end && (s->diagonal || s->full_diagonal); i++) {
+  for (PetscInt i = begin; i < end && *diagonal; i++) {
     const PetscInt    *cols;
     const PetscScalar *values;
     PetscInt           n;
-    bool               found = false;
     PetscCall(MatGetRow(M, i, &n, &cols, &values));
-    for (PetscInt j = 0; j < n; j++) {
-      if (cols[j] == i) found = true;
-      else if (values[j] != PetscScalar(0)) s->diagonal = false;
-    }
+    for (PetscInt j = 0; j < n; j++) *diagonal = *diagonal && (cols[j] == i || values[j] == PetscScalar(0));
     PetscCall(MatRestoreRow(M, i, &n, &cols, &values));
-    s->full_diagonal = s->full_diagonal && found;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode structure_of(Mat M, Structure *s)
+PetscErrorCode is_diagonal(Mat M, bool *diagonal)
 {
-  int both[2];
+  int all;
 
   PetscFunctionBegin;
-  PetscCall(local_structure(M, s));
-  both[0] = s->diagonal;
-  both[1] = s->full_diagonal;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)M)));
-  s->diagonal      = both[0];
-  s->full_diagonal = both[1];
+  PetscCall(locally_diagonal(M, diagonal));
+  all = *diagonal;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)M)));
+  *diagonal = all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The modes on which A has a block that is not diagonal; mode 0 when there is none. One reduction.
 PetscErrorCode modes_with_coupling(Mat A, vector<Int> *modes)
 {
-  const PetscInt *s;
-  const Int       d = space_of(A)->d();
-  vector<int>     coupled(d, 0);
+  const Int   d = space_of(A)->d();
+  vector<int> coupled((std::size_t)d, 0);
+  vector<Mat> factors;
 
   PetscFunctionBegin;
-  PetscCall(MatTTGetBlockRanks(A, &s));
   for (Int k = 0; k < d; k++) {
-    for (Int i = 0; i < s[k] && !coupled[k]; i++) {
-      for (Int j = 0; j < s[k + 1] && !coupled[k]; j++) {
-        PetscScalar c;
-        Mat         F;
-        Structure   structure;
-        PetscCall(MatTTGetBlock(A, k, i, j, &c, &F));
-        if (!F || c == PetscScalar(0)) continue;
-        PetscCall(local_structure(F, &structure));
-        coupled[k] = !structure.diagonal;
-      }
+    PetscCall(mode_factors(A, k, factors));
+    for (Mat F : factors) {
+      bool diagonal;
+      PetscCall(locally_diagonal(F, &diagonal));
+      coupled[k] = coupled[k] || !diagonal;
     }
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, coupled.data(), (PetscMPIInt)d, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
@@ -135,34 +116,6 @@ PetscErrorCode check_reference(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// PETSc's own factorisations want every diagonal entry stored, also that of an empty row (a singular matrix is to be found by the
-// factorisation, not refused before it). M is replaced by a copy; values stay what they are.
-PetscErrorCode store_diagonal(Mat *M)
-{
-  PetscBool aij;
-  Structure structure;
-  PetscInt  m, N, begin, end;
-  MatHandle D, C;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)*M, &aij, MATSEQAIJ, MATMPIAIJ, ""));
-  if (!aij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(structure_of(*M, &structure));
-  if (structure.full_diagonal) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetLocalSize(*M, &m, NULL));
-  PetscCall(MatGetSize(*M, &N, NULL));
-  PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)*M), m, m, N, N, 1, NULL, 0, NULL, D.out()));
-  PetscCall(MatGetOwnershipRange(D, &begin, &end));
-  for (PetscInt i = begin; i < end; i++) PetscCall(MatSetValue(D, i, i, 0, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(D, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(D, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatDuplicate(*M, MAT_COPY_VALUES, C.out()));
-  PetscCall(MatAXPY(C, 1.0, D, DIFFERENT_NONZERO_PATTERN));
-  PetscCall(MatDestroy(M));
-  *M = C.release();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // A parallel matrix of a replicated mode: every process gets all of it.
 PetscErrorCode localise(const SpacePtr &space, Int k, Mat *M)
 {
@@ -197,7 +150,6 @@ PetscErrorCode get_matrix(PC pc, Int k)
              ((PetscObject)pc->pmat)->type_name);
   PetscCall(MatTTGetProjectedMode(pc->pmat, k, kron.reference.empty() ? NULL : kron.reference.data(), &mode.M));
   PetscCall(localise(space, k, &mode.M));
-  PetscCall(store_diagonal(&mode.M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,7 +209,7 @@ PetscErrorCode set_default_solver(KronMode &mode)
 {
   PC            pc;
   PCType        type;
-  Structure     structure;
+  bool          diagonal;
   PetscMPIInt   size;
   PetscBool     set, spd, available = PETSC_FALSE;
   MatFactorType factor = MAT_FACTOR_LU;
@@ -266,8 +218,8 @@ PetscErrorCode set_default_solver(KronMode &mode)
   PetscCall(KSPGetPC(mode.ksp, &pc));
   PetscCall(PCGetType(pc, &type));
   if (type) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(structure_of(mode.M, &structure));
-  if (structure.diagonal) {
+  PetscCall(is_diagonal(mode.M, &diagonal));
+  if (diagonal) {
     PetscCall(PCSetType(pc, PCJACOBI));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -295,7 +247,7 @@ PetscErrorCode set_default_solver(KronMode &mode)
 PetscErrorCode zero_pivot(Mat M, PC inner, bool *zero)
 {
   PetscBool          jacobi;
-  Structure          structure;
+  bool               only_diagonal;
   VecHandle          diagonal;
   PetscInt           n;
   const PetscScalar *a;
@@ -304,8 +256,8 @@ PetscErrorCode zero_pivot(Mat M, PC inner, bool *zero)
   *zero = false;
   PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCJACOBI, &jacobi));
   if (!jacobi) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(structure_of(M, &structure));
-  if (!structure.diagonal) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(is_diagonal(M, &only_diagonal));
+  if (!only_diagonal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(M, diagonal.out(), NULL));
   PetscCall(MatGetDiagonal(M, diagonal));
   PetscCall(VecGetLocalSize(diagonal, &n));

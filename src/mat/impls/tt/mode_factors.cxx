@@ -1,0 +1,21 @@
+#include "mat/impls/tt/impl.hpp"
+
+#include <algorithm>
+
+namespace petsctt {
+
+PetscErrorCode mode_factors(Mat A, Int k, std::vector<Mat> &factors)
+{
+  PetscFunctionBegin;
+  PetscCall(prepare(A));
+  const MatTT &t = data_of(A);
+  factors.clear();
+  for (const Entry &e : t.used[k].entries) {
+    if (e.f == identity_factor) continue;
+    Mat F = t.factors[k].ready[e.f];
+    if (std::find(factors.begin(), factors.end(), F) == factors.end()) factors.push_back(F);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace petsctt
