@@ -3,7 +3,7 @@
 #   petsctt_setup [real|complex|real64|complex64]   packages, environment, cmake --preset; sets `variant` and `build`
 #   petsctt_build [TARGET ...]
 # Environment: PETSCTT_VARIANT (default real), PETSCTT_JOBS (default: number of cores), PETSCTT_INSTALL=no (never call apt-get),
-# PETSCTT_WERROR=ON (warnings are errors).
+# PETSCTT_CMAKE_ARGS (further arguments of cmake, e.g. -DPETSCTT_NATIVE=ON).
 
 petsctt_die()
 {
@@ -104,7 +104,8 @@ petsctt_setup()
   build=$top/build/$variant
   echo "== configuring $build"
   cd "$top" || exit 1
-  cmake --preset "$variant" -DPETSCTT_WERROR="${PETSCTT_WERROR:-OFF}" || petsctt_die "cmake could not configure the build; see its messages above"
+  # shellcheck disable=SC2086
+  cmake --preset "$variant" ${PETSCTT_CMAKE_ARGS:-} || petsctt_die "cmake could not configure the build; see its messages above"
 }
 
 petsctt_build()
