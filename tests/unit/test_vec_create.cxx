@@ -183,6 +183,14 @@ TEST(VecTTCreate, WithoutModesOnCommSelfIsSequential)
   VEC_OK(PetscObjectTypeCompare((PetscObject)x.get(), VECSEQ, &seq));
   EXPECT_TRUE(seq);
   VEC_OK(VecSet(x, 1));
+  // a user who goes on to say what the modes are gets what he asked for
+  const PetscInt N[2] = {3, 4};
+  VEC_OK(VecTTSetModes(x, 2, nullptr, N));
+  EXPECT_TRUE(is_vectt(x));
+  VEC_OK(VecTTSetConstant(x, 2));
+  Real norm;
+  VEC_OK(VecNorm(x, NORM_2, &norm));
+  EXPECT_NEAR(norm, 2 * std::sqrt(12.), 1e-12);
 }
 
 TEST(VecTTCreate, DuplicatesInheritModesAndPolicy)

@@ -70,9 +70,11 @@ PetscErrorCode VecTTSetModes(Vec v, PetscInt d, const PetscInt n[], const PetscI
   PetscFunctionBegin;
   PetscCheck(v, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "The vector is NULL");
   PetscCall(PetscTTInitializePackage());
-  MPI_Comm   comm  = PetscObjectComm((PetscObject)v);
+  MPI_Comm    comm = PetscObjectComm((PetscObject)v);
   const char *type = ((PetscObject)v)->type_name;
-  PetscCheck(is_vectt(v) || !type, comm, PETSC_ERR_ARG_WRONG, "The vector is of type %s already, not " VECTT, type);
+  PetscErrorCode (*stand_in)(Vec, const SpacePtr &) = nullptr; // a sequential vector that was to be a VECTT, see VecCreate_TT()
+  PetscCall(PetscObjectQueryFunction((PetscObject)v, "VecTTSetModes_C", &stand_in));
+  PetscCheck(is_vectt(v) || !type || stand_in, comm, PETSC_ERR_ARG_WRONG, "The vector is of type %s already, not " VECTT, type);
   PetscCheck(type || !v->ops->create || v->ops->create == VecCreate_TT, comm, PETSC_ERR_ARG_WRONG, "The vector was given another type than " VECTT " already");
   PetscCall(make_space(comm, d, n, N, &space));
   if (is_vectt(v) && space_of(v)) {
@@ -86,6 +88,7 @@ PetscErrorCode VecTTSetModes(Vec v, PetscInt d, const PetscInt n[], const PetscI
     PetscCheck(agree, comm, PETSC_ERR_ARG_SIZ, "%s", why.c_str());
   }
   if (is_vectt(v)) PetscCall(set_space(v, space));
+  else if (stand_in) PetscCall(convert(v, space));
   else PetscCall(build(v, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

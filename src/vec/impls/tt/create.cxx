@@ -170,6 +170,7 @@ PetscErrorCode convert(Vec v, const SpacePtr &space)
 {
   PetscFunctionBegin;
   PetscTryTypeMethod(v, destroy);
+  PetscCall(PetscObjectComposeFunction((PetscObject)v, "VecTTSetModes_C", nullptr));
   CreatingScope scope(&space, nullptr);
   PetscCall(VecCreate_TT(v));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -254,7 +255,7 @@ PetscErrorCode VecDestroyVecs_TT(PetscInt m, Vec v[])
 
   `VecLoad()` of a file written by `VecView()` of such a vector works for vectors that are of this type, with or without modes, and
   for vectors without type when -vec_type tt is in the options database. A vector on `PETSC_COMM_SELF` which is given this type but no modes
-  becomes a sequential one: PETSc and SLEPc create coefficient arrays in this way.
+  becomes a sequential one until `VecTTSetModes()` is called: PETSc and SLEPc create coefficient arrays in this way.
 
 .seealso: `VecCreateTT()`, `VecTTSetModes()`, `VecTTSetRankOne()`, `VecTTRound()`, `VecTTGetRoundingInfo()`, `MATTT`, `KSPTTGMRES`
 M*/
@@ -274,6 +275,7 @@ PetscErrorCode VecCreate_TT(Vec v)
     PetscCall(on_comm_self(v, &self));
     if (!space && self && !deferred) { // see the notes above
       PetscCall(VecSetType(v, VECSEQ));
+      PetscCall(PetscObjectComposeFunction((PetscObject)v, "VecTTSetModes_C", convert)); // the modes may come yet
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
