@@ -2,6 +2,7 @@
 #include "test_vec_fixture.hpp"
 
 #include <algorithm>
+#include <limits>
 
 using namespace petsctt;
 using namespace petsctt::test_vec;
@@ -229,6 +230,36 @@ TEST(VecTTHuge, NormsInLogForm)
   VEC_OK(VecTTSetConstant(z, 1));
   EXPECT_PETSC_ERROR(VecNorm(z, NORM_2, &norm), PETSC_ERR_FP, "400");
   EXPECT_PETSC_ERROR(VecNorm(z, NORM_1, &norm), PETSC_ERR_SUP, "10^800");
+}
+
+// NaN in what the user gives: no error, a norm that is NaN (a KSP then ends with DIVERGED_NANORINF), whatever is done with it.
+TEST(VecTTNaN, FromTheUser)
+{
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  VecHandle  x, y, w;
+  Real       norm;
+  Scalar     s, *a;
+  VEC_OK(make_vec({6, 5, 7}, "drr", 2, 1, x.out()));
+  VEC_OK(make_vec({6, 5, 7}, "drr", 2, 2, y.out()));
+  VEC_OK(VecTTCreateModeVec(x, 0, w.out()));
+  VEC_OK(VecSet(w, 1));
+  PetscInt start, end;
+  VEC_OK(VecTTGetModeOwnership(x, 0, nullptr, &start, &end));
+  VEC_OK(VecGetArray(w, &a));
+  if (start <= 4 && 4 < end) a[4 - start] = nan;
+  VEC_OK(VecRestoreArray(w, &a));
+  const Vec vecs[3] = {w, nullptr, nullptr};
+  VEC_OK(VecTTSetRankOne(x, vecs));
+  VEC_OK(VecNorm(x, NORM_2, &norm));
+  EXPECT_TRUE(PetscIsNanReal(norm));
+  VEC_OK(VecDot(y, x, &s));
+  EXPECT_TRUE(PetscIsNanScalar(s));
+  VEC_OK(VecAXPY(y, 1, x));
+  VEC_OK(VecNorm(y, NORM_2, &norm));
+  EXPECT_TRUE(PetscIsNanReal(norm));
+  VEC_OK(VecTTRound(x, 1e-6, 0, nullptr));
+  VEC_OK(VecNorm(x, NORM_2, &norm));
+  EXPECT_TRUE(PetscIsNanReal(norm));
 }
 
 TEST(VecTTOrthogonality, Centre)
