@@ -59,7 +59,7 @@ PetscErrorCode KSPTTGMRESGetRestart(KSP ksp, PetscInt *restart)
 
    Input Parameters:
 +  ksp    - the solver
--  window - number of vectors (default 4); 0 for all
+-  window - number of vectors (default 2); 0 for all
 
    Options Database Key:
 .  -ksp_ttgmres_window <window> - number of vectors

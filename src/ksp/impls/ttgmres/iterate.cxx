@@ -1,6 +1,8 @@
 #include "ksp/impls/ttgmres/ttgmres.hpp"
 #include "sys/log.hpp"
+#include "tt/blas.hpp"
 #include "tt/ops/dot.hpp"
+#include "tt/ops/fill.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -102,13 +104,92 @@ PetscErrorCode build_iterate(KSP ksp, PetscReal delta, Vec x, Train *y_out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One step: from v_j to v_{j+1}. *happy: the space is invariant or the basis has become dependent.
+namespace {
+
+// Random images: so many columns that a least-squares fit with n basis vectors changes norms by little, in steps, since each step extends
+// the sketches of all of them.
+PetscInt columns_for(PetscInt n)
+{
+  return 50 * ((std::max<PetscInt>(120, 5 * n) + 49) / 50);
+}
+
+void image_of(const LazyTrain &x, const RoundOptions &o, PetscInt columns, TrainSketch &sketch, Scalar *image)
+{
+  std::vector<Scaled> v(columns);
+  sketch_values(x, o.seed, columns, sketch, v.data());
+  for (PetscInt c = 0; c < columns; c++) image[c] = v[c].value() / std::sqrt((PetscReal)columns);
+}
+
+// Exact dots of basis vector n-1 with those from `first` on, into g.gram.
+void update_exact_gram(TTGMRES &g, PetscInt first, PetscInt n)
+{
+  const std::size_t ld = g.restart + 1;
+  if (n == 1) g.gram.assign(ld * ld, 0);
+  for (PetscInt i = first; i < n - 1; i++) {
+    const Scalar s           = dot(train_of(g.V[n - 1]), train_of(g.V[i])).value();
+    g.gram[i + ld * (n - 1)] = s;
+    g.gram[n - 1 + ld * i]   = conj(s);
+  }
+  g.gram[n - 1 + ld * (n - 1)] = 1;
+}
+
+std::vector<Scalar> exact_gram(const TTGMRES &g, PetscInt first, PetscInt n)
+{
+  const PetscInt      m = n - first;
+  std::vector<Scalar> G((std::size_t)m * m);
+  for (PetscInt j = 0; j < m; j++)
+    for (PetscInt i = 0; i < m; i++) G[i + (std::size_t)m * j] = g.gram[first + i + (std::size_t)(g.restart + 1) * (first + j)];
+  return G;
+}
+
+// Gram matrix of the first n basis vectors for the least-squares problem: from their random images, of which those not there yet are made,
+// or from their dots. Within the window the dots are always exact.
+void update_gram(TTGMRES &g, const RoundOptions &o, PetscInt n)
+{
+  if (!g.sketched) {
+    update_exact_gram(g, 0, n);
+    g.small.set_gram(n, exact_gram(g, 0, n), 1);
+    return;
+  }
+  if (g.window > 0) update_exact_gram(g, std::max<PetscInt>(0, n - g.window), n);
+  const PetscInt columns = columns_for(n + 1);
+  PetscInt       have    = columns == g.image_columns ? (PetscInt)(g.images.size() / columns) : 0;
+  have                   = std::min(have, n);
+  g.images.resize((std::size_t)columns * n);
+  for (PetscInt i = have; i < n; i++) image_of(PlainTrain(train_of(g.V[i])), o, columns, g.sketch[i], g.images.data() + (std::size_t)columns * i);
+  g.image_columns = columns;
+  std::vector<Scalar> G((std::size_t)n * n);
+  gemm('C', 'N', n, n, columns, 1, g.images.data(), columns, g.images.data(), columns, 0, G.data(), n);
+  // a fit with n of s columns sees sqrt(1 - n/s) of the residual and leaves 1/sqrt(1 - n/s) of the smallest
+  g.small.set_gram(n, std::move(G), 1 / (1 - (PetscReal)n / columns));
+}
+
+// Coefficients of the projection of Az on the basis vectors first..j. Those of a short window are exact: what they leave of the last
+// vectors would come back in every later step. With all vectors the random images do.
+std::vector<Scalar> project(TTGMRES &g, const RoundOptions &o, const LazyTrain &Az, PetscInt first, PetscInt j, TrainSketch &sketch)
+{
+  const bool          by_image = g.sketched && g.window == 0;
+  std::vector<Scalar> d(j + 1 - first);
+  if (by_image) {
+    std::vector<Scalar> image(g.image_columns);
+    image_of(Az, o, g.image_columns, sketch, image.data());
+    gemm('C', 'N', (Count)d.size(), 1, g.image_columns, 1, g.images.data(), g.image_columns, image.data(), g.image_columns, 0, d.data(), (Count)d.size());
+  } else
+    for (PetscInt i = first; i <= j; i++) d[i - first] = dot(Az, train_of(g.V[i])).value();
+  for (Scalar s : d)
+    if (!is_finite(s)) return d; // NaN goes on into the sum and becomes its norm
+  return best_coefficients((Int)d.size(), by_image ? g.small.gram() : exact_gram(g, first, j + 1), d);
+}
+
+} // namespace
+
 PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
 {
   TTGMRES                    &g = data_of(ksp);
   Mat                         A, P;
   std::unique_ptr<LazyTrain>  Az;
-  const PetscInt              j = g.small.columns();
+  TrainSketch                 Az_sketch;
+  const PetscInt              j = g.small.columns(), first = g.window > 0 ? std::max<PetscInt>(0, j + 1 - g.window) : 0;
   const SpacePtr             &space = space_of(g.V[j]);
   std::vector<Scalar>         h;
   std::vector<Term>           terms;
@@ -122,16 +203,12 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
   if (!z) PetscCall(create_vec(space, ksp->vec_sol, z.out()));
   PetscCall(KSP_PCApply(ksp, g.V[j], z));
   PetscCall(lazy_product(ksp, A, z, g.w, Az));
-  const PetscInt first = g.window > 0 ? std::max<PetscInt>(0, j + 1 - g.window) : 0;
   PetscCallTT({
-    std::vector<Scalar> d;
-    LogScope            log(events().dot, (PetscObject)ksp);
-    for (PetscInt i = first; i <= j; i++) d.push_back(dot(*Az, train_of(g.V[i])).value());
-    bool finite = true;
-    for (Scalar s : d) finite = finite && is_finite(s);
-    h = finite ? g.small.project(first, d) : d; // NaN goes on into the sum and becomes its norm
+    LogScope log(events().dot, (PetscObject)ksp);
+    if (j == 0) update_gram(g, o, 1);
+    h = project(g, o, *Az, first, j, Az_sketch);
   });
-  terms.push_back({Scaled(Scalar(1)), nullptr, Az.get()});
+  terms.push_back({Scaled(Scalar(1)), nullptr, Az.get(), &Az_sketch});
   for (PetscInt i = first; i <= j; i++) terms.push_back({Scaled(-h[i - first]), &train_of(g.V[i]), nullptr, &g.sketch[i]});
   o.rtol = 0;
   o.atol = Scaled(Scalar(atol));
@@ -142,13 +219,8 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
     ksp->rnorm = norm;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const PetscReal Az_norm = std::sqrt(norm * norm + g.small.norm2(first, h));
-  if (!(norm > 1e-14 * Az_norm)) { // the new vector is nothing but round-off: solve with the columns there are
-    std::vector<Scalar> none(j + 1, 0);
-    *happy = true;
-    PetscCallTT((void)g.small.add(first, h, 0, none, info.error * Az_norm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscReal size = norm; // about that of Az: what round-off is relative to
+  for (Scalar c : h) size = std::hypot(size, petsctt::abs(c));
   if ((PetscInt)g.V.size() < j + 2) {
     VecHandle v;
     PetscCall(create_vec(space, ksp->vec_sol, v.out()));
@@ -156,15 +228,18 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
     g.sketch.emplace_back();
     if (g.keep_z) g.Z.emplace_back();
   }
-  next.set_scale(next.scale() / Scaled(Scalar(norm)));
-  g.peak_rank   = std::max<PetscInt>(g.peak_rank, next.max_rank());
+  const bool nothing = !(norm > 1e-14 * size); // only round-off is left: the space is invariant
+  if (nothing) {
+    PetscCallTT(next = constant(space, 1));
+    PetscCallTT(next.set_scale(next.scale() / petsctt::norm(next)));
+  } else next.set_scale(next.scale() / Scaled(Scalar(norm)));
+  g.peak_rank     = std::max<PetscInt>(g.peak_rank, next.max_rank());
   g.sketch[j + 1] = TrainSketch();
   PetscCall(set_train(g.V[j + 1], std::move(next)));
   PetscCallTT({
-    std::vector<Scalar> gram;
-    LogScope            log(events().dot, (PetscObject)ksp);
-    for (PetscInt i = 0; i <= j; i++) gram.push_back(dot(train_of(g.V[j + 1]), train_of(g.V[i])).value());
-    *happy = !g.small.add(first, h, norm, gram, info.error * norm);
+    LogScope log(events().dot, (PetscObject)ksp);
+    update_gram(g, o, j + 2);
+    *happy = !g.small.add(first, h, nothing ? 0 : norm, info.error * norm) || nothing;
   });
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,41 +33,29 @@ void Projected::start(Int m, Real beta)
   residual_ = beta;
   error_    = 0;
   growth_   = 0;
-  G_.assign((std::size_t)(m + 1) * (m + 1), 0);
+  G_.assign(1, 1);
+  ng_        = 1;
+  inflation_ = 1;
   H_.assign((std::size_t)(m + 1) * m, 0);
-  G_[0] = 1;
   y_.clear();
   errors_.clear();
   before_.clear();
 }
 
-std::vector<Scalar> Projected::project(Int first, const std::vector<Scalar> &g) const
+void Projected::set_gram(Int n, std::vector<Scalar> G, Real inflation)
 {
-  const Int           n = j_ + 1 - first;
-  std::vector<Scalar> A((std::size_t)n * n);
-  for (Int j = 0; j < n; ++j)
-    for (Int i = 0; i < n; ++i) A[i + (std::size_t)n * j] = G_[(first + i) + (std::size_t)(m_ + 1) * (first + j)];
-  return least_squares(n, n, std::move(A), g);
+  G_         = std::move(G);
+  ng_        = n;
+  inflation_ = inflation;
 }
 
-Real Projected::norm2(Int first, const std::vector<Scalar> &h) const
-{
-  Scalar s = 0;
-  for (std::size_t j = 0; j < h.size(); ++j)
-    for (std::size_t i = 0; i < h.size(); ++i) s += conj(h[i]) * G_[(first + i) + (std::size_t)(m_ + 1) * (first + j)] * h[j];
-  return std::max<Real>(0, real(s));
-}
+std::vector<Scalar> best_coefficients(Int n, std::vector<Scalar> G, const std::vector<Scalar> &g) { return least_squares(n, n, std::move(G), g); }
 
-bool Projected::add(Int first, const std::vector<Scalar> &h, Real norm, const std::vector<Scalar> &gram, Real error)
+bool Projected::add(Int first, const std::vector<Scalar> &h, Real norm, Real error)
 {
   const std::size_t ld = m_ + 1;
   for (std::size_t i = 0; i < h.size(); ++i) H_[first + i + ld * j_] = h[i];
   H_[j_ + 1 + ld * j_] = norm;
-  for (Int i = 0; i <= j_; ++i) {
-    G_[i + ld * (j_ + 1)] = gram[i];
-    G_[j_ + 1 + ld * i]   = conj(gram[i]);
-  }
-  G_[j_ + 1 + ld * (j_ + 1)] = 1;
   errors_.push_back(error);
   before_.push_back(residual_);
   ++j_;
@@ -84,11 +72,11 @@ bool Projected::solve()
   const std::size_t   ld = m_ + 1;
   std::vector<Scalar> U((std::size_t)n * n, 0), M((std::size_t)n * j_), b(n), r(n);
   for (Int j = 0; j < n; ++j)
-    for (Int i = 0; i <= j; ++i) U[i + (std::size_t)n * j] = G_[i + ld * j];
+    for (Int i = 0; i <= j; ++i) U[i + (std::size_t)n * j] = G_[i + (std::size_t)ng_ * j];
   if (potrf(n, U.data(), n)) return false;
   // a pivot at round-off level means that the new vector depends on the others
   for (Int i = 0; i < n; ++i)
-    if (!(real(U[i + (std::size_t)n * i]) > 1e-7)) return false;
+    if (!(real(U[i + (std::size_t)n * i]) > 1e-7 * std::sqrt(std::abs(real(G_[i + (std::size_t)ng_ * i]))))) return false;
   for (Int j = 0; j < j_; ++j) std::copy(H_.begin() + ld * j, H_.begin() + ld * j + n, M.begin() + (std::size_t)n * j);
   trmm('L', 'U', 'N', 'N', n, j_, 1, U.data(), n, M.data(), n);
   for (Int i = 0; i < n; ++i) b[i] = 0;
@@ -96,7 +84,7 @@ bool Projected::solve()
   y_   = least_squares(n, j_, M, b);
   r    = b;
   gemm('N', 'N', n, 1, j_, -1, M.data(), n, y_.data(), j_, 1, r.data(), n);
-  residual_ = nrm2(n, r.data());
+  residual_ = inflation_ * nrm2(n, r.data());
   error_    = 0;
   for (Int i = 0; i < j_; ++i) {
     error_  = std::hypot(error_, petsctt::abs(y_[i]) * errors_[i]);

@@ -7,23 +7,25 @@
 
 namespace petsctt {
 
-// The small problem of one cycle: A P^{-1} V_j = V_{j+1} H_j + E with basis vectors of norm one that rounding has left orthogonal
-// only roughly. Their Gram matrix G = V^H V is kept, so the least-squares problem min ||V_{j+1} (beta e_1 - H y)|| is solved exactly
-// whatever the orthogonality: min ||U (beta e_1 - H y)|| with G = U^H U. Numbers only, the same on every process.
+// The small problem of one cycle: A P^{-1} V_j = V_{j+1} H_j + E with basis vectors of norm one that are orthogonal only roughly: rounding
+// and the short window see to that. Their Gram matrix G = V^H V is handed in, so the least-squares problem
+// min ||V_{j+1} (beta e_1 - H y)|| is solved as min ||U (beta e_1 - H y)||, G = U^H U, whatever the orthogonality. G may also be the Gram
+// matrix of random images of the basis vectors: then the residual is nearly minimal. Numbers only, the same on every process.
 class Projected {
 public:
   void start(Int m, Real beta); // for at most m columns
   Int  columns() const { return j_; }
 
-  // Coefficients of the best approximation by the basis vectors first..columns() of a vector whose dots with them are g.
-  std::vector<Scalar> project(Int first, const std::vector<Scalar> &g) const;
-  // Squared norm of the combination h of the basis vectors first..columns().
-  Real norm2(Int first, const std::vector<Scalar> &h) const;
+  // Gram matrix of the basis vectors 0..n-1, packed n x n; inflation: factor by which norms measured with it are too small after a
+  // least-squares fit.
+  void set_gram(Int n, std::vector<Scalar> G, Real inflation);
 
-  // Column j: coefficients h of the basis vectors first..j, norm of the new vector, and the dots gram[i] = v_i^H v_{j+1}, i <= j.
+  const std::vector<Scalar> &gram() const { return G_; }
+
+  // Column j: coefficients h of the basis vectors first..j, norm of the new vector; set_gram() for j+2 vectors comes before.
   // error: norm of what rounding dropped from the new vector. False when the Gram matrix has lost definiteness: the column is
   // not added and the cycle must end.
-  bool add(Int first, const std::vector<Scalar> &h, Real norm, const std::vector<Scalar> &gram, Real error);
+  bool add(Int first, const std::vector<Scalar> &h, Real norm, Real error);
 
   const std::vector<Scalar> &y() const { return y_; } // minimiser
   Real residual() const { return residual_; }         // ||V (beta e_1 - H y)||
@@ -32,12 +34,15 @@ public:
 
 private:
   bool solve();
-  Int  m_ = 0, j_ = 0;
-  Real beta_ = 0, residual_ = 0, error_ = 0, growth_ = 0;
-  std::vector<Scalar> G_, H_; // (m+1) x (m+1), (m+1) x m
+  Int  m_ = 0, j_ = 0, ng_ = 0;
+  Real beta_ = 0, residual_ = 0, error_ = 0, growth_ = 0, inflation_ = 1;
+  std::vector<Scalar> G_, H_; // ng x ng, (m+1) x m
   std::vector<Scalar> y_;
   std::vector<Real>   errors_, before_;
 };
+
+// Coefficients of the best approximation by n vectors with Gram matrix G (n x n) of a vector whose dots with them are g.
+std::vector<Scalar> best_coefficients(Int n, std::vector<Scalar> G, const std::vector<Scalar> &g);
 
 } // namespace petsctt
 

@@ -55,7 +55,7 @@ PetscReal step_tolerance(const TTGMRES &g, PetscReal beta, PetscReal goal)
   }
   // what earlier steps have not used
   const PetscReal share = g.relax * goal, left = std::max(0.1 * share, std::sqrt(std::max<PetscReal>(0, share * share - g.small.error() * g.small.error())));
-  const PetscReal growth = std::max<PetscReal>(20, 1.25 * g.small.growth());
+  const PetscReal growth = std::max<PetscReal>(12, 1.25 * g.small.growth());
   return left / (growth * res * std::sqrt(n));
 }
 
@@ -92,6 +92,7 @@ PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
   });
   (void)beta;
   g.sketch[0] = TrainSketch();
+  g.images.clear();
   PetscCall(set_train(g.V[0], std::move(r)));
   g.small.start(g.restart, r_norm);
   g.in_cycle = true;
@@ -104,6 +105,7 @@ PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
     PetscCall(PetscObjectSAWsGrantAccess((PetscObject)ksp));
     const PetscReal res = g.small.residual(), expected = std::hypot(res, g.small.error());
     PetscCall(report(ksp, expected));
+    PetscCall(PetscInfo(ksp, "Step %" PetscInt_FMT ": least-squares residual %g, roundings add %g, amplification %g\n", g.small.columns(), (double)res, (double)g.small.error(), (double)g.small.growth()));
     if (g.show_ranks && !happy) {
       const Train &v = train_of(g.V[g.small.columns()]);
       std::string  s;

@@ -22,14 +22,18 @@ namespace petsctt {
 struct TTGMRES {
   // user parameters
   PetscInt  restart    = 100;   // basis vectors per cycle
-  PetscInt  window     = 4;     // orthogonalise against that many last basis vectors; 0: against all
+  PetscInt  window     = 2;     // orthogonalise against that many last basis vectors; 0: against all
   PetscInt  flexible   = -1;    // 1: keep P^{-1} v_j; 0: P is linear and fixed; -1: decided from the PC
+  PetscBool sketched   = PETSC_TRUE; // dots of the basis from random images of its vectors
   PetscReal relax      = 0.5;   // share of the target that the roundings of the basis may use
   PetscBool show_ranks = PETSC_FALSE;
 
   // state of a solve
   std::vector<VecHandle>   V, Z;   // basis, and P^{-1} basis when flexible
   std::vector<TrainSketch> sketch; // of the basis vectors
+  std::vector<Scalar>      images; // columns x vectors: random images of the basis vectors (sketched)
+  PetscInt                 image_columns = 0;
+  std::vector<Scalar>      gram;   // exact dots of the basis vectors, (restart + 1) x (restart + 1); sketched: inside the window only
   Projected                small;
   Train                    y;      // x = x0 + P^{-1} y, from earlier cycles (not flexible)
   VecHandle                x0, z, w, trial;
