@@ -13,7 +13,7 @@ case ${1:-} in
     shift
     ;;
 esac
-petsctt_want_examples=yes
+petsctt_for_tests=yes
 petsctt_setup "$wanted"
 petsctt_build
 [ "$jobs" -ge 2 ] || jobs=2

@@ -1,5 +1,5 @@
 # Sourced by tests/run.sh and tutorials/run.sh (POSIX sh), with `top` set to the checkout, petsctt_more_packages to what they need beyond
-# the build, petsctt_want_examples=yes for PETSc's own example programs. Provides
+# the build, petsctt_for_tests=yes for PETSc's own example programs and a second variant of PETSc, which the tests load the plugin into. Provides
 #   petsctt_setup [real|complex|real64|complex64]   packages, environment, cmake --preset; sets `variant` and `build`
 #   petsctt_build [TARGET ...]
 # Environment: PETSCTT_VARIANT (default real), PETSCTT_JOBS (default: number of cores), PETSCTT_INSTALL=no (never call apt-get),
@@ -81,7 +81,7 @@ petsctt_packages()
   [ -n "$missing" ] && [ "$(id -u)" -eq 0 ] && [ "${PETSCTT_INSTALL:-yes}" != no ] && { apt-get update -q </dev/null || petsctt_die \
     "apt-get update failed; the packages$missing cannot be had without it"; }
   [ -z "$missing" ] || petsctt_apt "$missing"
-  if [ "${petsctt_want_examples:-no}" = yes ]; then
+  if [ "${petsctt_for_tests:-no}" = yes ]; then
     examples=$(petsctt_examples_package)
     if [ -n "$examples" ] && ! petsctt_have_package "$examples"; then
       petsctt_apt " $examples"
@@ -92,14 +92,16 @@ petsctt_packages()
 petsctt_setup()
 {
   variant=${1:-${PETSCTT_VARIANT:-real}}
+  other_package=libpetsc-real-dev
   case $variant in
-    real) petsc_package=libpetsc-real-dev ;;
+    real) petsc_package=libpetsc-real-dev other_package=libpetsc-complex-dev ;;
     complex) petsc_package=libpetsc-complex-dev ;;
     real64) petsc_package=libpetsc64-real-dev ;;
     complex64) petsc_package=libpetsc64-complex-dev ;;
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;
   esac
   petsctt_environment
+  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package"
   petsctt_packages
   build=$top/build/$variant
   echo "== configuring $build"
