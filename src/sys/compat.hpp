@@ -18,6 +18,13 @@
   #define PETSCTT_HAVE_VEC_MAXPBY 1
 #endif
 
+// 3.21: VecLoad() reads files that were written with the other size of PetscInt.
+#if PETSC_VERSION_GE(3, 21, 0)
+  #define PETSCTT_LOADS_ANY_INDEX_SIZE 1
+#else
+  #define PETSCTT_LOADS_ANY_INDEX_SIZE 0
+#endif
+
 namespace petsctt {
 
 // 3.23: PetscOptionItems became a pointer type. The argument of every setfromoptions operation.

@@ -143,10 +143,9 @@ PetscErrorCode set_space(Vec v, const SpacePtr &space)
     x.N.clear();
     for (Int k = 0; k < space->d(); ++k) x.N.push_back(space->N(k));
   });
-  x.space                = space;
-  x.pending              = Buffer();
-  v->ops->getarray       = nullptr; // VecGetArray(), scatters, subvectors then fail in PETSc, and debug builds do not look for NaN
-  v->ops->restorearray   = nullptr;
+  x.space   = space;
+  x.pending = Buffer();
+  refuse_array(v);
   PetscCall(train_changed(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

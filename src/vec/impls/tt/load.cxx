@@ -45,21 +45,27 @@ PetscReal real_from(const unsigned char *p)
 // What is wrong with what comes next in the file, as far as can be said before it is read; empty when nothing is.
 std::string wrong_file(const Peek &file)
 {
-  constexpr std::size_t w = sizeof(PetscInt), ws = sizeof(PetscScalar);
-  unsigned char         b[2 * w + packed_head * ws];
+  constexpr std::size_t ws = sizeof(PetscScalar);
+  std::size_t           w  = sizeof(PetscInt); // of an integer in the file
+  unsigned char         b[2 * 8 + packed_head * ws];
 
   if (file.left < 0) return std::string();
   if (file.left == 0) return "The file ends where a vector should begin";
   if (file.left < (PetscInt64)(2 * w) || !file.get(0, 2 * w, b)) return "Truncated file: " + std::to_string((long long)file.left) + " bytes where a vector should begin";
-  const PetscInt id = (PetscInt)big_endian(b, w), rows = (PetscInt)big_endian(b + w, w);
-  if (w == 4 && id == 0 && rows == VEC_FILE_CLASSID) return "The file was written with 64-bit indices, this PETSc has 32-bit ones";
-  if (w == 8 && (PetscInt)big_endian(b, 4) == VEC_FILE_CLASSID) return "The file was written with 32-bit indices, this PETSc has 64-bit ones";
+  if (big_endian(b, 4) == VEC_FILE_CLASSID) w = 4;
+  else if (big_endian(b, 8) == VEC_FILE_CLASSID) w = 8;
+  if (w != sizeof(PetscInt) && !PETSCTT_LOADS_ANY_INDEX_SIZE)
+    return "The file was written with " + std::to_string(8 * w) + "-bit indices, this PETSc has " + std::to_string(8 * sizeof(PetscInt)) + "-bit ones";
+  if (file.left < (PetscInt64)(2 * w) || !file.get(0, 2 * w, b)) return "Truncated file: " + std::to_string((long long)file.left) + " bytes where a vector should begin";
+  const PetscInt64 id = w == 8 ? (PetscInt64)big_endian(b, w) : (std::int32_t)big_endian(b, w), rows = w == 8 ? (PetscInt64)big_endian(b + w, w) : (std::int32_t)big_endian(b + w, w);
   if (id == MAT_FILE_CLASSID) return "A matrix, not a vector, comes next in the file";
   if (id != VEC_FILE_CLASSID)
     return "Not a file of PETSc, or not a vector next in it: the number there is " + std::to_string((long long)id) + ", a vector has " + std::to_string((long long)VEC_FILE_CLASSID);
+  if (rows > PETSC_MAX_INT) return "The vector in the file has " + std::to_string((long long)rows) + " scalars, more than this PETSc can count: use one with 64-bit indices";
   if (rows < packed_head) return "Not a TT vector but an ordinary vector of " + std::to_string((long long)rows) + " entries; load it into a standard vector and call VecTTSetFull()";
-  const PetscInt64 need = 2 * w + (PetscInt64)rows * ws;
-  if (file.left >= (PetscInt64)sizeof(b) && file.get(0, sizeof(b), b)) {
+  const PetscInt64  need = 2 * w + rows * ws;
+  const std::size_t seen = 2 * w + packed_head * ws;
+  if (file.left >= (PetscInt64)seen && file.get(0, seen, b)) {
     PetscScalar head[packed_head];
     for (PetscInt i = 0; i < packed_head; ++i) {
       const unsigned char *at = b + 2 * w + i * ws;
@@ -69,7 +75,7 @@ std::string wrong_file(const Peek &file)
       head[i] = real_from(at);
 #endif
     }
-    const std::string wrong = wrong_head(head, rows);
+    const std::string wrong = wrong_head(head, (PetscInt)rows);
     if (!wrong.empty()) return wrong;
   }
   if (file.left < need) return "Truncated file: the vector takes " + std::to_string((long long)need) + " bytes, " + std::to_string((long long)file.left) + " are left";

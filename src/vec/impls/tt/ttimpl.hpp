@@ -48,6 +48,8 @@ PetscErrorCode build(Vec v, const SpacePtr &space);
 PetscErrorCode convert(Vec v, const SpacePtr &space);
 // The same for a VECTT whose modes are not set yet.
 PetscErrorCode set_space(Vec v, const SpacePtr &space);
+// VecGetArray() of v, whose modes are set, is refused from now on.
+void refuse_array(Vec v);
 
 // Do the sizes that v has agree with the nominal ones of `space`? `why` says what differs. Collective.
 PetscErrorCode sizes_agree(Vec v, const Space &space, bool *agree, std::string &why);

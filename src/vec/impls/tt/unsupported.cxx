@@ -13,7 +13,8 @@ PetscErrorCode refuse(Vec v, const char *what, const char *instead)
 }
 
 constexpr const char *pointwise = "for tensors that are small enough convert with VecTTGetFull() and VecTTSetFull()";
-constexpr const char *array     = "there is no array of its entries: see VecTTGetCoreRead(), VecTTExtract(), VecTTGetEntries(), VecTTGetFull()";
+constexpr const char *array     = "there is no array of its entries: see VecTTGetCoreRead(), VecTTExtract(), VecTTGetEntries(), VecTTGetFull(). A solver that asks for it "
+                                  "can be replaced by -ksp_type ttgmres, gmres or cg";
 constexpr const char *values    = "use VecTTSetRankOne(), VecTTSetConstant(), VecTTSetCores() or VecTTSetFull() to set values, VecTTGetEntries() or VecTTExtract() to get them";
 
 PetscErrorCode VecPointwiseDivide_TT(Vec w, Vec, Vec) { return refuse(w, "VecPointwiseDivide", pointwise); }
@@ -31,7 +32,7 @@ PetscErrorCode VecSetValues_TT(Vec v, PetscInt, const PetscInt[], const PetscSca
 PetscErrorCode VecSetValuesBlocked_TT(Vec v, PetscInt, const PetscInt[], const PetscScalar[], InsertMode) { return refuse(v, "VecSetValuesBlocked", values); }
 PetscErrorCode VecGetValues_TT(Vec v, PetscInt, const PetscInt[], PetscScalar[]) { return refuse(v, "VecGetValues", values); }
 
-// Not `getarray`: debug builds of PETSc take its presence for a promise that it works and look for NaN in every vector.
+PetscErrorCode VecGetArray_TT(Vec v, PetscScalar **) { return refuse(v, "VecGetArray", array); }
 PetscErrorCode VecGetArrayRead_TT(Vec v, const PetscScalar **) { return refuse(v, "VecGetArrayRead", array); }
 PetscErrorCode VecGetArrayWrite_TT(Vec v, PetscScalar **) { return refuse(v, "VecGetArrayWrite", array); }
 PetscErrorCode VecPlaceArray_TT(Vec v, const PetscScalar *) { return refuse(v, "VecPlaceArray", array); }
@@ -41,6 +42,18 @@ PetscErrorCode VecGetLocalVector_TT(Vec v, Vec) { return refuse(v, "VecGetLocalV
 PetscErrorCode VecGetSubVector_TT(Vec v, IS, Vec *) { return refuse(v, "VecGetSubVector", "use VecTTExtract() for the entries along one mode, VecTTContract() for fewer modes"); }
 
 } // namespace
+
+namespace petsctt {
+
+// Debug builds of PETSc take the presence of `getarray` for a promise that it works and look for NaN in every vector: there its own
+// message must do.
+void refuse_array(Vec v)
+{
+  v->ops->getarray     = PetscDefined(USE_DEBUG) ? nullptr : VecGetArray_TT;
+  v->ops->restorearray = nullptr;
+}
+
+} // namespace petsctt
 
 void set_unsupported_ops(_VecOps *ops)
 {
