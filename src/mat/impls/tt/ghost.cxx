@@ -16,16 +16,21 @@ PetscErrorCode destroy_plan(void *plan)
   return PETSC_SUCCESS;
 }
 
+// The type in which these PetscSF functions count processes: PetscInt or PetscMPIInt, depending on PETSc's version.
+template <class N, class... Rest> N counted_in(PetscErrorCode (*)(PetscSF, N *, Rest...));
+
 PetscErrorCode make_plan(Mat M, GhostPlan &plan)
 {
   Mat                Ao;
   const PetscInt    *garray;
   PetscLayout        columns;
   SFHandle           sf;
-  PetscMPIInt        nfrom, nto;
   PetscInt           nghost;
   const PetscMPIInt *from, *to;
   const PetscInt    *from_start, *from_row, *to_start, *to_row;
+
+  decltype(counted_in(PetscSFGetRootRanks)) nfrom;
+  decltype(counted_in(PetscSFGetLeafRanks)) nto;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(M, NULL, &Ao, &garray));
@@ -42,8 +47,8 @@ PetscErrorCode make_plan(Mat M, GhostPlan &plan)
     plan.to.assign(to, to + nto);
     plan.from_start.assign(1, 0);
     plan.to_start.assign(1, 0);
-    for (PetscMPIInt p = 0; p < nfrom; p++) plan.from_start.push_back(from_start[p + 1] - from_start[0]);
-    for (PetscMPIInt p = 0; p < nto; p++) plan.to_start.push_back(to_start[p + 1] - to_start[0]);
+    for (PetscInt p = 0; p < nfrom; p++) plan.from_start.push_back(from_start[p + 1] - from_start[0]);
+    for (PetscInt p = 0; p < nto; p++) plan.to_start.push_back(to_start[p + 1] - to_start[0]);
     plan.from_row.clear();
     plan.to_row.clear();
     // A null list of rows stands for 0, 1, 2, ...
