@@ -86,19 +86,18 @@ void check_user_matrices(const Case &c)
 
 TEST(PCTTKron, UserMatricesOnEveryDistribution)
 {
-  for (const string &kinds : all_kinds()) {
-    for (const vector<Int> &modes : vector<vector<Int>>{{0}, {2}, {3}, {1, 2}, {0, 1, 2, 3}}) check_user_matrices({kinds, modes});
-  }
+  for (const vector<Int> &modes : vector<vector<Int>>{{0}, {3}, {1, 2}}) check_user_matrices({"d", modes});
+  for (const char *kinds : {"d", "r", "drr", "f", "l", "ulfdr"}) check_user_matrices({kinds, {0, 1, 2, 3}});
 }
 
 TEST(PCTTKron, Transpose)
 {
-  for (const char *kinds : {"d", "r", "drr", "u", "ulfdr"}) check_user_matrices({kinds, {0, 1, 2, 3}, true});
+  for (const char *kinds : {"d", "r", "ulfdr"}) check_user_matrices({kinds, {0, 1, 2, 3}, true});
 }
 
 TEST(PCTTKron, ColumnBlocks)
 {
-  for (PetscInt block : {1, 2, 3, 5, 7, 100}) {
+  for (PetscInt block : {1, 3, 100}) {
     check_user_matrices({"d", {0, 1, 2, 3}, false, block});
     check_user_matrices({"rd", {0, 1, 2, 3}, true, block});
   }

@@ -94,10 +94,10 @@ struct Parametric {
   vector<Int>         N;
   SpacePtr            space;
   vector<FormulaTerm> terms;
-  explicit Parametric(const string &kinds, Int n = 20, Int p = 4, Int q = 5) : N{n, p, q}, space(make_space(N, kinds))
+  explicit Parametric(const string &kinds, Int n = 12, Int p = 3, Int q = 4) : N{n, p, q}, space(make_space(N, kinds))
   {
     const Formula D = diagonal([](Int i) { return Scalar((Real)i); });
-    terms           = {{1, {stiffness(0, n), {}, {}}}, {2, {stiffness(3, 7), D, {}}}, {3, {stiffness(11, 15), {}, D}}};
+    terms           = {{1, {stiffness(0, n), {}, {}}}, {2, {stiffness(3, 7), D, {}}}, {3, {stiffness(9, 11), {}, D}}};
   }
 };
 
@@ -143,7 +143,7 @@ Real true_residual(Vec x, Vec b, const vector<FormulaTerm> &terms)
 
 TEST(PCTTKronOperator, DefaultModesOfParametricProblem)
 {
-  for (const char *kinds : {"d", "drr", "r", "u", "l"}) {
+  for (const char *kinds : {"d", "drr", "r", "l"}) {
     const Parametric p(kinds);
     check_projected(p.space, p.terms, {0});
     check_projected(p.space, p.terms, {0}, {-1, 0, 3}, {"-pc_ttkron_reference -1,0,3"});
@@ -162,6 +162,13 @@ TEST(PCTTKronOperator, DiagonalOperatorIsSolvedOnModeZero)
 {
   const Formula D = diagonal([](Int i) { return Scalar((Real)(i + 1)); });
   check_projected(make_space({6, 5, 7}, "d"), {{1, {D, {}, {}}}, {1, {{}, D, {}}}}, {0});
+}
+
+// Rows with equal patterns: PETSc's sequential matrices have other functions for them.
+TEST(PCTTKronOperator, FullMatrices)
+{
+  const Formula full = [](Int i, Int j) { return Scalar(i == j ? 9 + i : 1); };
+  for (const char *kinds : {"r", "d"}) check_projected(make_space({6, 3, 2}, kinds), {{1, {full, {}, {}}}, {2, {full, full, full}}}, {0, 1, 2});
 }
 
 TEST(PCTTKronOperator, OneKroneckerProductIsInvertedExactly)
@@ -201,10 +208,10 @@ TEST(PCTTKronOperator, SetUpFollowsTheOperator)
   ASSERT_OK(PCApply(pc, x, y));
   EXPECT_LT(distance(apply_product(dense(train_of(y)), terms, {0}), dense(train_of(x))), 1e-11);
   // changes of the settings
-  const PetscInt ref[] = {-1, 3, 0}, one[] = {0};
+  const PetscInt ref[] = {-1, 2, 0}, one[] = {0};
   ASSERT_OK(PCTTKronSetReference(pc, ref));
   ASSERT_OK(PCApply(pc, x, y));
-  EXPECT_LT(distance(apply_product(dense(train_of(y)), terms, {0}, {-1, 3, 0}), dense(train_of(x))), 1e-11);
+  EXPECT_LT(distance(apply_product(dense(train_of(y)), terms, {0}, {-1, 2, 0}), dense(train_of(x))), 1e-11);
   ASSERT_OK(PCTTKronSetReference(pc, NULL));
   ASSERT_OK(PCTTKronSetModes(pc, 1, one));
   ASSERT_OK(PCTTKronSetModeMat(pc, 0, M));
@@ -234,10 +241,7 @@ TEST(PCTTKronOperator, KrylovSolversAndInnerSolvers)
                                        {"-ksp_type gmres", "-ksp_pc_side right"},
                                        {"-ksp_type fgmres"},
                                        {"-ksp_type bicg"},
-                                       {"-ksp_type bcgs"},
-                                       {"-ksp_type minres"},
                                        {"-ksp_type cg", "-pc_ttkron_block 3"},
-                                       {"-ksp_type cg", "-pc_ttkron_reference -1,1,2"},
                                        {"-ksp_type fgmres", "-pc_ttkron_mode_0_pc_type gamg"},
                                        {"-ksp_type fgmres", "-pc_ttkron_mode_0_pc_type hypre"},
                                        {"-ksp_type fgmres", "-pc_ttkron_mode_0_pc_type bjacobi", "-pc_ttkron_mode_0_sub_pc_type icc", "-pc_ttkron_mode_0_ksp_type cg",
@@ -264,11 +268,11 @@ TEST(PCTTKronOperator, KrylovSolversAndInnerSolvers)
 
 TEST(PCTTKronOperator, Nested)
 {
-  const Parametric p("d");
+  const Parametric p("drr");
   MatHandle        A;
   ASSERT_OK(make_operator(p.space, p.terms, A.out()));
   const vector<vector<string>> runs = {
-    {"-n_ksp_type fgmres", "-n_pc_type ksp", "-n_ksp_ksp_type gmres", "-n_ksp_ksp_max_it 3", "-n_ksp_pc_type ttkron", "-n_ksp_pc_ttkron_mode_0_pc_type lu"},
+    {"-n_ksp_type fgmres", "-n_pc_type ksp", "-n_ksp_ksp_type gmres", "-n_ksp_ksp_max_it 2", "-n_ksp_pc_type ttkron", "-n_ksp_pc_ttkron_mode_0_pc_type lu"},
     {"-n_ksp_type gmres", "-n_pc_type composite", "-n_pc_composite_pcs ttkron,none", "-n_sub_0_pc_ttkron_mode_0_ksp_type preonly"}};
   for (const vector<string> &run : runs) {
     SCOPED_TRACE(testing::PrintToString(run));
@@ -446,7 +450,7 @@ TEST(PCTTKronOperator, BadSettings)
   EXPECT_EQ((int)attempt({"-pc_ttkron_block 0"}), PETSC_ERR_ARG_OUTOFRANGE);
   // vectors of other modes whose sizes agree
   {
-    const Parametric other("d", 20, 5, 4);
+    const Parametric other("d", 12, 4, 3);
     VecHandle        x, y;
     MatHandle        A;
     PCHandle         pc;

@@ -109,6 +109,9 @@ PetscErrorCode MatTTGetProjectedMode(Mat A, PetscInt k, const PetscInt ref[], Ma
     PetscCall(as_aij(t.factors[k].ready[f], factor.out()));
     PetscCall(MatAXPY(sum, c[f], factor, DIFFERENT_NONZERO_PATTERN));
   }
-  *M = sum.release();
+  // MatAXPY() with a new pattern leaves a sequential matrix with the function table of the old one: when rows with equal patterns (inodes)
+  // are new, its factorisation goes wrong without a word (PETSc 3.18). A copy has the right one.
+  if (is_type(sum, MATSEQAIJ)) PetscCall(MatDuplicate(sum, MAT_COPY_VALUES, M));
+  else *M = sum.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
