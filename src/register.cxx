@@ -8,6 +8,7 @@ PETSC_EXTERN PetscErrorCode VecCreate_TT(Vec);
 PETSC_EXTERN PetscErrorCode MatCreate_TT(Mat);
 PETSC_EXTERN PetscErrorCode PCCreate_TTKron(PC);
 PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP);
+PETSC_EXTERN PetscErrorCode KSPRegisterTTRefusals(void); // src/ksp: solvers of PETSc that cannot work say so in words that help
 
 static PetscBool initialized = PETSC_FALSE;
 
@@ -55,5 +56,6 @@ PetscErrorCode PetscTTInitializePackage(void)
   PetscCall(MatRegister(MATTT, MatCreate_TT));
   PetscCall(PCRegister(PCTTKRON, PCCreate_TTKron));
   PetscCall(KSPRegister(KSPTTGMRES, KSPCreate_TTGMRES));
+  PetscCall(KSPRegisterTTRefusals());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

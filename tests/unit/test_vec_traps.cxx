@@ -203,9 +203,10 @@ TEST(VecTTTraps, UnsupportedOperationsSayWhatToDo)
     {[&](Vec x) { return VecLog(x); }, "VecTTGetFull"},
     {[&](Vec x) { return VecSetValues(x, 1, &zero, &value, INSERT_VALUES); }, "VecTTSetRankOne"},
     {[&](Vec x) { return VecGetValues(x, 1, &zero, &value); }, "VecTTGetEntries"},
-    {[&](Vec x) { return VecGetArray(x, &a); }, ""},
+    {[&](Vec x) { return VecGetArray(x, &a); }, PetscDefined(USE_DEBUG) ? "" : "-ksp_type ttgmres"},
     {[&](Vec x) { return VecGetArrayRead(x, &ca); }, "VecTTGetCoreRead"},
-    {[&](Vec x) { return VecGetArrayWrite(x, &a); }, "VecTTGetCoreRead"},
+    {[&](Vec x) { return VecGetArrayRead(x, &ca); }, "-ksp_type ttgmres, gmres or cg"},
+    {[&](Vec x) { return VecGetArrayWrite(x, &a); }, "-ksp_type ttgmres, gmres or cg"},
     {[&](Vec x) { return VecPlaceArray(x, &value); }, "VecTTGetCoreRead"},
   };
   for (const auto &u : uses) {

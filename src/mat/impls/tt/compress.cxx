@@ -292,7 +292,8 @@ PetscErrorCode product_of_norms(Mat A, NormType type, Scaled &norm)
   for (Int k = 0; k < t.space->d() && !norm.is_zero(); k++) {
     const BlockCore &grid = t.used[k];
     PetscCheck(grid.entries.size() == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-               "MatNorm() of a MATTT with norm 1 or infinity needs a single Kronecker product, but mode %lld has %lld blocks; use NORM_FROBENIUS",
+               "MatNorm() of a MATTT with norm 1 or infinity needs a single Kronecker product, but mode %lld has %lld blocks; use NORM_FROBENIUS, "
+               "and -ksp_type pipecg instead of pipecgrr, which asks for this norm",
                (long long)k, (long long)grid.entries.size());
     PetscReal one = 1;
     if (grid.entries[0].f != identity_factor) {
