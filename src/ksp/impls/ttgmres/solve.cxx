@@ -128,7 +128,8 @@ PetscErrorCode finish_cycle(KSP ksp, PetscReal goal, PetscReal *rnorm)
 {
   TTGMRES        &g        = data_of(ksp);
   const PetscReal expected = std::hypot(g.small.residual(), g.small.error());
-  PetscReal       delta    = expected < goal ? 0.8 * std::sqrt(goal * goal - expected * expected) : 0.3 * expected;
+  const PetscReal room     = expected < goal ? 0.8 * std::sqrt(goal * goal - expected * expected) : 0.3 * expected;
+  PetscReal       delta    = room;
   Train           y;
 
   PetscFunctionBegin;
@@ -138,7 +139,9 @@ PetscErrorCode finish_cycle(KSP ksp, PetscReal goal, PetscReal *rnorm)
     PetscCall(PetscInfo(ksp, "Truncation to %g: residual expected %g, recomputed %g, target %g\n", (double)delta, (double)expected, (double)*rnorm, (double)goal));
     if (!(*rnorm > goal) || PetscIsInfOrNanReal(*rnorm)) break;
     if (attempt >= 8 || (delta < 0.05 * expected && *rnorm < 2 * expected && !g.keep_z) || *rnorm <= 1.02 * expected) break;
-    delta *= g.keep_z || !g.x0_zero ? 0.1 : 0.4;
+    // the amplification of the truncation error is known now
+    const PetscReal made = std::sqrt(std::max<PetscReal>(0, *rnorm * *rnorm - expected * expected));
+    delta *= std::min<PetscReal>(0.4, 0.8 * room / made);
   }
   if (!g.keep_z) g.y = std::move(y);
   else {
