@@ -243,6 +243,20 @@ static PetscErrorCode show_progress(KSP ksp, PetscInt it, PetscReal rnorm, void 
   PetscFunctionReturn(0);
 }
 
+/* The default preconditioner is one linear map up to roundings, which KSPTTGMRES cannot know of a PCSHELL, unless its inner solver is an
+   iterative one. */
+static PetscErrorCode set_flexible(KSP ksp, PC pc)
+{
+  PetscBool shell, said, iterative;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSHELL, &shell));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-ksp_ttgmres_flexible", &said));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-pc_ttkron_mode_0_ksp_type", &iterative));
+  if (shell && !said && !iterative) PetscCall(KSPTTGMRESSetFlexible(ksp, PETSC_FALSE));
+  PetscFunctionReturn(0);
+}
+
 /* r = b - A x and ||r|| / ||b||, with roundings so fine that they do not show. */
 static PetscErrorCode true_residual(Mat A, Vec b, Vec x, PetscReal rtol, Vec *r, PetscReal *residual)
 {
@@ -452,10 +466,10 @@ int main(int argc, char **argv)
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(cookies::set_corrected_mean(pc, b, space, o.alphas()));
-  PetscCall(KSPTTGMRESSetFlexible(ksp, PETSC_FALSE)); // that preconditioner is one linear map, up to roundings
   if (o.progress) PetscCall(KSPMonitorSet(ksp, show_progress, &progress, NULL));
   if (o.replace_residual) PetscCall(KSPMonitorSet(ksp, KSPMonitorTTReplaceResidual, NULL, NULL));
   PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(set_flexible(ksp, pc));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(clock.end());
