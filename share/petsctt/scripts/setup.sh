@@ -45,6 +45,8 @@ petsctt_examples_package()
 petsctt_apt()
 {
   line="apt-get install -y --no-install-recommends$1"
+  # another apt may be at work, as on a machine that has just been set up
+  wait_for_lock="-o DPkg::Lock::Timeout=300"
   if [ "${PETSCTT_INSTALL:-yes}" = no ]; then
     petsctt_die "these Debian packages are missing and PETSCTT_INSTALL=no forbids to install them; as root, run
   apt-get update && $line"
@@ -58,7 +60,7 @@ and start this again."
   DEBIAN_FRONTEND=noninteractive
   export DEBIAN_FRONTEND
   # shellcheck disable=SC2086
-  if ! $line -q </dev/null; then
+  if ! $line -q $wait_for_lock </dev/null; then
     unknown=
     for package in $1; do
       [ -n "$(apt-cache madison "$package" 2>/dev/null)" ] || unknown="$unknown $package"
