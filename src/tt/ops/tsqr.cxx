@@ -1,6 +1,6 @@
 #include "tt/ops/tsqr.hpp"
 
-#include "tt/blas.hpp"
+#include "tt/ops/reflectors.hpp"
 
 #include <algorithm>
 
@@ -14,11 +14,6 @@ constexpr int tag_triangle = 7101, tag_apply = 7102;
 void copy_matrix(Count rows, Count cols, const Scalar *a, Count lda, Scalar *b, Count ldb)
 {
   for (Count j = 0; j < cols; ++j) std::copy(a + j * lda, a + j * lda + rows, b + j * ldb);
-}
-
-void zero_matrix(Count rows, Count cols, Scalar *b, Count ldb)
-{
-  for (Count j = 0; j < cols; ++j) std::fill(b + j * ldb, b + j * ldb + rows, Scalar(0));
 }
 
 // The trapezoid of a factored matrix with long dimension `len` and k reflectors, packed with zeros written out.
@@ -56,8 +51,8 @@ void Tsqr::factor_local()
   klocal_ = std::min(m_, n_);
   tau_.resize(klocal_);
   const bool tall = shape_ == Shape::tall;
-  if (tall) geqrf(m_, n_, a_, m_, tau_.data());
-  else gelqf(n_, m_, a_, n_, tau_.data());
+  if (tall) factor_tall(m_, n_, a_, m_, tau_.data());
+  else factor_wide(m_, n_, a_, n_, tau_.data());
   triangle_ = extract(tall, klocal_, n_, a_, tall ? m_ : n_);
 }
 
@@ -90,8 +85,8 @@ void Tsqr::merge(const std::vector<Count> &long_sizes)
           copy_matrix(n_, l.k2, theirs.data(), n_, l.a.data() + l.k1 * n_, n_);
         }
         l.tau.resize(std::min(len, n_));
-        if (tall) geqrf(len, n_, l.a.data(), len, l.tau.data());
-        else gelqf(n_, len, l.a.data(), n_, l.tau.data());
+        if (tall) factor_tall(len, n_, l.a.data(), len, l.tau.data());
+        else factor_wide(len, n_, l.a.data(), n_, l.tau.data());
         triangle_ = extract(tall, std::min(len, n_), n_, l.a.data(), tall ? len : n_);
         levels_.push_back(std::move(l));
       }
@@ -106,9 +101,9 @@ bool Tsqr::expand_in_place()
 {
   if (distributed_) return false;
   if (shape_ == Shape::tall) {
-    orgqr(m_, klocal_, a_, m_, tau_.data());
+    expand_tall(m_, klocal_, a_, m_, tau_.data());
   } else {
-    orglq(klocal_, m_, a_, n_, tau_.data());
+    expand_wide(m_, klocal_, a_, n_, tau_.data());
     if (klocal_ < n_) // pack the p rows that are Q
       for (Count j = 0; j < m_; ++j) std::copy(a_ + j * n_, a_ + j * n_ + klocal_, a_ + j * klocal_);
   }
@@ -137,30 +132,19 @@ void Tsqr::apply(const Scalar *C, Count c, Scalar *out) const
     const Count  len = l.k1 + l.k2, kn = std::min(len, n_);
     Buffer       t((std::size_t)len * c), down((std::size_t)l.k2 * c), keep((std::size_t)l.k1 * c);
     if (tall) {
-      copy_matrix(kn, c, mine.data(), kn, t.data(), len);
-      zero_matrix(len - kn, c, t.data() + kn, len);
-      ormqr('N', len, c, kn, l.a.data(), len, l.tau.data(), t.data(), len);
+      times_leading_tall(len, kn, l.a.data(), len, l.tau.data(), c, mine.data(), t.data());
       copy_matrix(l.k1, c, t.data(), len, keep.data(), l.k1);
       copy_matrix(l.k2, c, t.data() + l.k1, len, down.data(), l.k2);
     } else {
-      copy_matrix(c, kn, mine.data(), c, t.data(), c);
-      zero_matrix(c, len - kn, t.data() + kn * c, c);
-      ormlq_right('N', c, len, kn, l.a.data(), n_, l.tau.data(), t.data(), c);
+      times_leading_wide(len, kn, l.a.data(), n_, l.tau.data(), c, mine.data(), t.data());
       copy_matrix(c, l.k1, t.data(), c, keep.data(), c);
       copy_matrix(c, l.k2, t.data() + l.k1 * c, c, down.data(), c);
     }
     comm_.send(down.data(), l.k2 * c, l.partner, tag_apply);
     mine = std::move(keep);
   }
-  if (tall) {
-    copy_matrix(klocal_, c, mine.data(), klocal_, out, m_);
-    zero_matrix(m_ - klocal_, c, out + klocal_, m_);
-    ormqr('N', m_, c, klocal_, a_, m_, tau_.data(), out, m_);
-  } else {
-    copy_matrix(c, klocal_, mine.data(), c, out, c);
-    zero_matrix(c, m_ - klocal_, out + klocal_ * c, c);
-    ormlq_right('N', c, m_, klocal_, a_, n_, tau_.data(), out, c);
-  }
+  if (tall) times_leading_tall(m_, klocal_, a_, m_, tau_.data(), c, mine.data(), out);
+  else times_leading_wide(m_, klocal_, a_, n_, tau_.data(), c, mine.data(), out);
 }
 
 } // namespace petsctt
