@@ -2,7 +2,6 @@
 #include "sys/log.hpp"
 #include "tt/blas.hpp"
 #include "tt/ops/dot.hpp"
-#include "tt/ops/fill.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -228,18 +227,27 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
     g.sketch.emplace_back();
     if (g.keep_z) g.Z.emplace_back();
   }
-  const bool nothing = !(norm > 1e-14 * size); // only round-off is left: the space is invariant
-  if (nothing) {
-    PetscCallTT(next = constant(space, 1));
-    PetscCallTT(next.set_scale(next.scale() / petsctt::norm(next)));
-  } else next.set_scale(next.scale() / Scaled(Scalar(norm)));
+  if (!(norm > 1e-14 * size)) { // only round-off is left: the space is invariant, the last column of H ends above its last row
+    std::vector<Scalar>        G((std::size_t)(j + 2) * (j + 2), 0);
+    const std::vector<Scalar> &old = g.small.gram();
+    for (PetscInt k = 0; k <= j; k++)
+      for (PetscInt i = 0; i <= j; i++) G[i + (std::size_t)(j + 2) * k] = old[i + (std::size_t)(j + 1) * k];
+    G.back() = 1;
+    *happy   = true;
+    PetscCallTT({
+      g.small.set_gram(j + 2, std::move(G), 1);
+      (void)g.small.add(first, h, 0, info.error * norm);
+    });
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  next.set_scale(next.scale() / Scaled(Scalar(norm)));
   g.peak_rank     = std::max<PetscInt>(g.peak_rank, next.max_rank());
   g.sketch[j + 1] = TrainSketch();
   PetscCall(set_train(g.V[j + 1], std::move(next)));
   PetscCallTT({
     LogScope log(events().dot, (PetscObject)ksp);
     update_gram(g, o, j + 2);
-    *happy = !g.small.add(first, h, nothing ? 0 : norm, info.error * norm) || nothing;
+    *happy = !g.small.add(first, h, norm, info.error * norm);
   });
   PetscFunctionReturn(PETSC_SUCCESS);
 }
