@@ -195,12 +195,9 @@ PetscErrorCode KSPBuildSolution_TTGMRES(KSP ksp, Vec v, Vec *V)
   TTGMRES &g = data_of(ksp);
 
   PetscFunctionBegin;
-  if (!g.in_cycle || g.small.columns() == 0) {
-    PetscCall(KSPBuildSolutionDefault(ksp, v, V));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   Vec x = v ? v : ksp->vec_sol;
-  PetscCall(build_iterate(ksp, 0.1 * g.small.residual(), x, nullptr));
+  if (g.in_cycle && g.small.columns() > 0) PetscCall(build_iterate(ksp, 0.1 * g.small.residual(), x, nullptr));
+  else if (v) PetscCall(VecCopy(ksp->vec_sol, v)); // not KSPBuildSolutionDefault(): vec_sol is x, not y with x = P^{-1} y
   if (V) *V = x;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
