@@ -5,7 +5,8 @@
 //   0  magic                     1  bytes of a scalar (8 or 16)   2  version 1       3  d
 //   4, 5  number of scalars M of the whole as M / 2^24 and M mod 2^24                6  1 when zero   7  0
 //   8  mantissa of the scale     9  its exponent of 2             10 cores orthogonal from the left   11 from the right
-//   12 .. 12+2d-1                mode size N_k and 1 when replicated, for every k
+//   12 .. 12+2d-1                mode size N_k and its kind, for every k: 0 distributed, 1 replicated, 2 written by one process, to which
+//                                both are the same: decided when loaded, as PETSC_TT_AUTO
 //   .. + d+1                     TT ranks r_0 .. r_d
 //   then the cores one after the other, r_{k-1} x N_k x r_k, first index fastest; none for zero
 #include "sys/handle.hpp"
@@ -87,7 +88,7 @@ std::vector<PetscScalar> make_head(const Train &x, Count M)
 {
   std::vector<PetscScalar> h = {magic, (PetscReal)sizeof(PetscScalar), 1, (PetscReal)x.d(), (PetscReal)std::floor((double)M / split), (PetscReal)std::fmod((double)M, split), (PetscReal)x.is_zero(), 0};
   h.insert(h.end(), {x.scale().mantissa(), (PetscReal)x.scale().exponent2(), (PetscReal)x.left(), (PetscReal)x.right()});
-  for (Int k = 0; k < x.d(); ++k) h.insert(h.end(), {(PetscReal)x.space()->N(k), (PetscReal)x.space()->replicated(k)});
+  for (Int k = 0; k < x.d(); ++k) h.insert(h.end(), {(PetscReal)x.space()->N(k), x.space()->comm().size() == 1 ? (PetscReal)2 : (PetscReal)x.space()->replicated(k)});
   for (Int k = 0; k <= x.d(); ++k) h.push_back((PetscReal)x.r(k));
   return h;
 }
@@ -125,10 +126,11 @@ PetscErrorCode read_head(Vec packed, Head &h)
   h.right = (Int)PetscRealPart(p[3]);
   p += fixed_part - packed_head;
   for (Int k = 0; k < d; ++k, p += 2) {
-    PetscCheck(is_integer(p[0], 1, (double)PETSC_MAX_INT) && is_integer(p[1], 0, 1), comm, PETSC_ERR_FILE_UNEXPECTED, "Damaged TT vector: mode %" PetscInt_FMT " has size %g and replication flag %g", k,
+    PetscCheck(is_integer(p[0], 1, (double)PETSC_MAX_INT) && is_integer(p[1], 0, 2), comm, PETSC_ERR_FILE_UNEXPECTED, "Damaged TT vector: mode %" PetscInt_FMT " has size %g and kind %g", k,
                (double)PetscRealPart(p[0]), (double)PetscRealPart(p[1]));
     h.N.push_back((Int)PetscRealPart(p[0]));
-    h.kind.push_back(PetscRealPart(p[1]) != 0 ? PETSC_TT_REPLICATED : PETSC_TT_DISTRIBUTED);
+    const double kind = (double)PetscRealPart(p[1]);
+    h.kind.push_back(kind == 0 ? PETSC_TT_DISTRIBUTED : kind == 1 ? PETSC_TT_REPLICATED : PETSC_TT_AUTO);
   }
   double entries = (double)length;
   for (Int k = 0; k <= d; ++k, ++p) {
