@@ -110,7 +110,7 @@ PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
       const Train &v = train_of(g.V[g.small.columns()]);
       std::string  s;
       for (Int k = 1; k < v.d() && k < 40; k++) s += " " + std::to_string((long long)v.r(k));
-      PetscCall(PetscPrintf(PetscObjectComm((PetscObject)ksp), "%*s    TT ranks%s\n", ((PetscObject)ksp)->tablevel, "", s.c_str()));
+      PetscCall(PetscPrintf(PetscObjectComm((PetscObject)ksp), "%*s    TT ranks%s\n", (int)((PetscObject)ksp)->tablevel, "", s.c_str()));
     }
     PetscCall((*ksp->converged)(ksp, ksp->its, expected, &ksp->reason, ksp->cnvP));
     // the default test is held back until there is room for the truncation of the solution
