@@ -14,7 +14,8 @@ Scaled dot(const Train &x, const Train &y, bool conjugate = true);
 Scaled dot(const LazyTrain &x, const Train &y);
 
 // Frobenius norm; of one core where orthogonality allows. Otherwise from R factors, not from dot(x,x), whose rounding
-// error would be sqrt(machine epsilon) for nearly cancelling sums: `x` is orthogonalised in a copy of it.
+// error would be sqrt(machine epsilon) for nearly cancelling sums. Collective. Cost 4 n r^3 flops per core that is not orthogonal; one tree
+// of r^2 words up and one broadcast of them.
 Scaled norm(const Train &x);
 
 } // namespace petsctt
