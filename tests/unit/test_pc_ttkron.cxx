@@ -86,8 +86,8 @@ void check_user_matrices(const Case &c)
 
 TEST(PCTTKron, UserMatricesOnEveryDistribution)
 {
-  for (const vector<Int> &modes : vector<vector<Int>>{{0}, {3}, {1, 2}}) check_user_matrices({"d", modes});
-  for (const char *kinds : {"d", "r", "drr", "f", "l", "ulfdr"}) check_user_matrices({kinds, {0, 1, 2, 3}});
+  for (const vector<Int> &modes : vector<vector<Int>>{{0}, {1, 2}}) check_user_matrices({"d", modes});
+  for (const char *kinds : {"d", "r", "f", "ulfdr"}) check_user_matrices({kinds, {0, 1, 2, 3}});
 }
 
 TEST(PCTTKron, Transpose)
@@ -97,7 +97,7 @@ TEST(PCTTKron, Transpose)
 
 TEST(PCTTKron, ColumnBlocks)
 {
-  for (PetscInt block : {1, 3, 100}) {
+  for (PetscInt block : {1, 3}) {
     check_user_matrices({"d", {0, 1, 2, 3}, false, block});
     check_user_matrices({"rd", {0, 1, 2, 3}, true, block});
   }
