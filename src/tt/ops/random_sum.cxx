@@ -76,15 +76,18 @@ private:
       total += (std::size_t)trains_[i]->r(k) * (columns - c0);
       first = std::min(first, c0);
     }
-    // random cores block x n x block, one for each block of columns: entry (p, i, q) has the global index p + block (i + N (q + block b)).
-    // They are laid out n x block (p) x block (q), as they are multiplied.
-    const Real factor = 1 / std::sqrt((Real)block);
-    Buffer     g((std::size_t)n * block * (columns - first)), line((std::size_t)n * block);
+    // Random cores block x n x block, one for each block of columns: entry (p, i, q) has the global index p + block (i + N (q + block b)).
+    // They are laid out n x block (p) x block (q), as they are multiplied. The first core is diagonal in (p, q): it is never followed by
+    // another, and its mode is the long one as a rule.
+    const bool diagonal = k == 0;
+    const Int  depth    = diagonal ? 1 : block;
+    const Real factor   = diagonal ? 1 : 1 / std::sqrt((Real)block);
+    Buffer     g((std::size_t)n * depth * (columns - first)), line((std::size_t)n * depth);
     for (Int j = first; j < columns; ++j) {
-      fill_gaussian(seed_, k, (std::uint64_t)block * ((std::uint64_t)start + (std::uint64_t)N * j), (Count)n * block, line.data());
-      Scalar *to = g.data() + (Count)n * block * (j - first);
+      fill_gaussian(seed_, k, (std::uint64_t)depth * ((std::uint64_t)start + (std::uint64_t)N * j), (Count)n * depth, line.data());
+      Scalar *to = g.data() + (Count)n * depth * (j - first);
       for (Int i = 0; i < n; ++i)
-        for (Int p = 0; p < block; ++p) to[i + (Count)n * p] = factor * line[p + (Count)block * i];
+        for (Int p = 0; p < depth; ++p) to[i + (Count)n * p] = factor * line[p + (Count)depth * i];
     }
     Buffer      all(total);
     std::size_t o = 0;
@@ -93,9 +96,12 @@ private:
       if (c <= 0) continue;
       Core T;
       trains_[i]->times_right(k, W(i, k + 1) + (Count)r1 * c0, c, T);
-      for (Int j = 0; j < c; j += block)
-        gemm('N', 'N', r0, block, (Count)n * block, 1, T.data() + (Count)r0 * n * j, r0, g.data() + (Count)n * block * (c0 - first + j), (Count)n * block, 0,
-             all.data() + o + (Count)r0 * j, r0);
+      if (diagonal)
+        for (Int j = 0; j < c; ++j) gemm('N', 'N', r0, 1, n, 1, T.data() + (Count)r0 * n * j, r0, g.data() + (Count)n * (c0 - first + j), n, 0, all.data() + o + (Count)r0 * j, r0);
+      else
+        for (Int j = 0; j < c; j += block)
+          gemm('N', 'N', r0, block, (Count)n * block, 1, T.data() + (Count)r0 * n * j, r0, g.data() + (Count)n * block * (c0 - first + j), (Count)n * block, 0,
+               all.data() + o + (Count)r0 * j, r0);
       o += (std::size_t)r0 * c;
     }
     if (!space_->replicated(k)) space_->comm().sum(all.data(), total);
@@ -347,6 +353,14 @@ private:
 };
 
 } // namespace
+
+void sketch_values(const LazyTrain &x, std::uint64_t seed, Int columns, TrainSketch &sketch, Scaled *values)
+{
+  const std::vector<LazyTerm> term = {{Scaled(Scalar(1)), &x, &sketch}};
+  Sketch                      s(x.space(), term, seed);
+  s.require(0, columns);
+  for (Int c = 0; c < columns; ++c) values[c] = x.scale() * Scaled(s.W(0, 0)[c], s.exponent(0, 0));
+}
 
 RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm> &all, const RoundOptions &options, Train &out)
 {

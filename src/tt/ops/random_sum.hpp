@@ -28,6 +28,11 @@ struct LazyTerm {
   TrainSketch     *sketch = nullptr; // kept by the caller; null: made and dropped here
 };
 
+// values[c] (c < columns) := the train contracted with column c of the sketch of all modes, unconjugated and times its scale: an image under
+// a random linear map with E |values|^2 = columns ||x||^2. Dots and norms of a few trains follow from their images up to about
+// sqrt(vectors/columns). Level 0 of the sketch is Khatri-Rao in its mode. Collective, as one right-to-left half of the sum below.
+void sketch_values(const LazyTrain &x, std::uint64_t seed, Int columns, TrainSketch &sketch, Scaled *values);
+
 // out := sum of the terms, compressed to about the tolerance without forming the sum: randomise, then orthogonalise
 // (Al Daas et al. 2023, algorithm 3.4). The sketch consists of blocks of ten columns, each block a Gaussian tensor train of
 // rank ten (Khatri-Rao columns, the rank-one case, vary too much from ten modes on). Blocks are independent, so a sketch that turns
