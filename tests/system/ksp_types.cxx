@@ -55,6 +55,14 @@ struct Variant {
   const char *note;
 };
 static const std::vector<Variant> variants = {
+  {KSPBCGSL, "", true, true, "left side; from the right PETSc 3.18 returns a wrong solution, with ordinary vectors too"},
+  {KSPCR, "", true, true, "PETSc 3.18 does not update the unpreconditioned norm, with ordinary vectors neither"},
+  {KSPCGLS, "", true, false, "normal equations; not tried on the cookies problem, whose condition number they square"},
+  {KSPCGNE, "", true, false, "normal equations; not tried on the cookies problem, whose condition number they square"},
+  {KSPLSQR, "", true, false, "normal equations; not tried on the cookies problem, whose condition number they square"},
+  {KSPTCQMR, "", true, false, "slow on the cookies problem, where it has not been run to the end"},
+  {KSPTFQMR, "", true, false, "slow on the cookies problem, where it has not been run to the end"},
+  {KSPQCG, "", true, false, "a trust region of radius 1 by default; preconditions from both sides, which PCTTKRON does not do"},
   {KSPCHEBYSHEV, "", true, true, ""},
   {KSPCHEBYSHEV, "-ksp_chebyshev_esteig_noisy 0 -ksp_chebyshev_esteig_steps 30", true, true, "estimates the spectrum from b"},
   {KSPRICHARDSON, "-ksp_richardson_scale SCALE", true, false, "scale 2/(smallest + largest eigenvalue)"},
@@ -227,8 +235,9 @@ static PetscErrorCode choose_norm(KSP ksp, bool *true_norm)
   PetscFunctionBeginUser;
   *true_norm = true;
   PetscCall(KSPGetType(ksp, &type));
-  // KSPCR takes the unpreconditioned norm, but goes on to test the first one for ever
-  if (!std::strcmp(type, KSPCR) || !std::strcmp(type, KSPPIPECR)) *true_norm = false;
+  // PETSc 3.18, with ordinary vectors as well: KSPCR goes on testing the first norm for ever if it is to test the unpreconditioned one,
+  // and KSPBCGSL from the right forgets to precondition its solution.
+  if (!std::strcmp(type, KSPCR) || !std::strcmp(type, KSPPIPECR) || !std::strcmp(type, KSPBCGSL)) *true_norm = false;
   else if (ksp->normsupporttable[KSP_NORM_UNPRECONDITIONED][PC_RIGHT]) {
     PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
     PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
@@ -304,7 +313,7 @@ static PetscErrorCode solve(const Problem &p, bool ordinary, const char type[], 
 
 static bool names_alternative(const std::string &message)
 {
-  return message.find("-ksp_type") != std::string::npos && message.find("gmres") != std::string::npos;
+  return message.find("-ksp_type") != std::string::npos;
 }
 
 // One word per row, compared with the committed table.
@@ -356,16 +365,16 @@ static const char *const head =
   "Every type of `KSP` that PETSc has registered, on two problems:\n\n"
   "* **Laplace**: the Laplacian of a four-dimensional cube, %LAPLACE% points, without preconditioner, b = 1, `-ksp_rtol %LRTOL%`; beside it the\n"
   "  iterations of the same solver for the same matrix assembled (AIJ) and ordinary vectors.\n"
-  "* **Cookies**: 1580 x %SAMPLES% unknowns, parameters in [0, %ALPHA%], `-pc_type ttkron`, `-ksp_rtol %CRTOL%`.\n\n"
+  "* **Cookies**: 1580 x %SAMPLES% unknowns, parameters evenly spaced in [0, %ALPHA%], `-pc_type ttkron`, `-ksp_rtol %CRTOL%`.\n\n"
   "Vectors are rounded to what they choose by default: 1e-3 times `-ksp_rtol`. The types test the norm of b - A x wherever they can\n"
   "(`-ksp_norm_type unpreconditioned`, `-ksp_pc_side right` where supported). Residuals in the table are ||b - A x|| / ||b||, recomputed\n"
   "from the solution; `p` marks those whose type can test the preconditioned norm only. Ranks are the largest TT ranks of the solution.\n\n"
-  "* **works**: converged, and the recomputed residual is at the tolerance on both problems.\n"
+  "* **works**: converged, and the recomputed residual is at the tolerance, on both problems unless the last column says otherwise.\n"
   "* **works, preconditioned norm**: the same on the Laplacian; for the cookies problem the preconditioned residual is at the tolerance, and the\n"
   "  residual itself is what the table says: ask for a smaller `-ksp_rtol`.\n"
   "* **inaccurate**: says it has converged, but the residual is larger than asked for; or stops short of it.\n"
   "* **as ordinary vectors**: does not solve the Laplacian with ordinary vectors either.\n"
-  "* **refused**: needs the array of the entries, which does not exist; the error names solvers that work.\n"
+  "* **refused**: needs what tensor trains do not have, the array of the entries as a rule; the error names solvers that work.\n"
   "* **fails**: an error of PETSc's, in the last column.\n\n"
   "Run `-ksp_monitor_true_residual`, or use `-ksp_type ttgmres`, which recomputes the residual itself and adapts the roundings.\n\n";
 
@@ -398,8 +407,8 @@ static std::string trimmed(const std::string &s)
   return a == std::string::npos ? "" : s.substr(a, b - a + 1);
 }
 
-// The verdicts must be those of the table; with another version of PETSc than the table's, what works there must work.
-static PetscErrorCode check_table(const char file[], const std::vector<Row> &rows)
+// The verdicts must be those of the table; with another version of PETSc than the table's, or on one problem only, what works there must work.
+static PetscErrorCode check_table(const char file[], const std::vector<Row> &rows, bool whole)
 {
   std::ifstream                      in(file);
   std::map<std::string, std::string> verdicts;
@@ -421,7 +430,7 @@ static PetscErrorCode check_table(const char file[], const std::vector<Row> &row
   for (const Row &r : rows) {
     const auto  it   = verdicts.find(key_of(r.type, r.options));
     const std::string want = it == verdicts.end() ? "(not in the table)" : it->second;
-    const bool  good = same_version ? r.verdict == want : want.compare(0, 5, "works") || !r.verdict.compare(0, 5, "works");
+    const bool  good = same_version && whole ? r.verdict == want : want.compare(0, 5, "works") || !r.verdict.compare(0, 5, "works");
     if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, in the table: %s\n", key_of(r.type, r.options).c_str(), r.verdict.c_str(), want.c_str()));
     wrong += !good;
   }
@@ -457,7 +466,7 @@ int main(int argc, char **argv)
   std::vector<std::string> types;
   std::vector<Row>         rows;
   Problem                  laplace, cook;
-  PetscInt                 n = 12, samples = 11;
+  PetscInt                 n = 12, samples = 6;
   PetscReal                alpha_max = 10;
   PetscBool                laplace_only = PETSC_FALSE, write, check;
   char                     write_file[PETSC_MAX_PATH_LEN], check_file[PETSC_MAX_PATH_LEN];
@@ -507,7 +516,7 @@ int main(int argc, char **argv)
     replace_all(text, "%ALPHA%", std::to_string((int)alpha_max));
     PetscCall(write_table(write_file, rows, text));
   }
-  if (check) PetscCall(check_table(check_file, rows));
+  if (check) PetscCall(check_table(check_file, rows, !laplace_only));
   PetscCall(destroy(laplace));
   PetscCall(destroy(cook));
   PetscCall(PetscFinalize());
