@@ -61,7 +61,6 @@ static const std::vector<Variant> variants = {
   {KSPCGNE, "", true, false, "normal equations; not tried on the cookies problem, whose condition number they square"},
   {KSPLSQR, "", true, false, "normal equations; not tried on the cookies problem, whose condition number they square"},
   {KSPTCQMR, "", true, false, "slow on the cookies problem, where it has not been run to the end"},
-  {KSPTFQMR, "", true, false, "slow on the cookies problem, where it has not been run to the end"},
   {KSPQCG, "", true, false, "a trust region of radius 1 by default; preconditions from both sides, which PCTTKRON does not do"},
   {KSPCHEBYSHEV, "", true, true, ""},
   {KSPCHEBYSHEV, "-ksp_chebyshev_esteig_noisy 0 -ksp_chebyshev_esteig_steps 30", true, true, "estimates the spectrum from b"},
