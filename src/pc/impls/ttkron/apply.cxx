@@ -108,12 +108,16 @@ PetscErrorCode solve_columns(KronMode &mode, bool transpose, Int n, Int columns,
 PetscErrorCode solve_core(Kron &kron, Int k, bool transpose, const Core &in, Core &out, Outcome *outcome)
 {
   KronMode    &mode  = kron.modes[k];
-  const bool   block = !transpose && mode.ksp->ops->matsolve;
   const Count  total = (Count)in.r0 * in.r1;
-  PetscBool    guess;
+  PetscBool    guess, hypre;
   PetscInt     N;
+  PC           inner;
 
   PetscFunctionBegin;
+  // The block form of BoomerAMG ends with an error of hypre (seen with PETSc 3.22.5 and hypre 2.32).
+  PetscCall(KSPGetPC(mode.ksp, &inner));
+  PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
+  const bool block = !transpose && !hypre && mode.ksp->ops->matsolve;
   PetscCall(KSPGetInitialGuessNonzero(mode.ksp, &guess));
   if (guess) std::fill(out.data(), out.data() + out.count(), Scalar(0)); // zero, not what the memory held before
   PetscCall(MatGetSize(mode.M, &N, NULL));

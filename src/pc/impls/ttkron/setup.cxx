@@ -211,7 +211,7 @@ PetscErrorCode set_default_solver(KronMode &mode)
   PCType        type;
   bool          diagonal;
   PetscMPIInt   size;
-  PetscBool     set, spd, available = PETSC_FALSE;
+  PetscBool     set, spd, dense, available = PETSC_FALSE;
   MatFactorType factor = MAT_FACTOR_LU;
 
   PetscFunctionBegin;
@@ -224,15 +224,18 @@ PetscErrorCode set_default_solver(KronMode &mode)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)mode.M), &size));
+  // From some version on PETSc hands parallel dense matrices to MUMPS as well; the solutions are NaN (seen with 3.22.5).
+  PetscCall(PetscObjectTypeCompare((PetscObject)mode.M, MATMPIDENSE, &dense));
   PetscCall(MatIsSPDKnown(mode.M, &set, &spd));
   if (!is_complex && set && spd) { // Hermitian factorisation: MUMPS has none
-    if (size > 1) PetscCall(MatGetFactorAvailable(mode.M, MATSOLVERMUMPS, MAT_FACTOR_CHOLESKY, &available));
+    if (dense) available = PETSC_FALSE;
+    else if (size > 1) PetscCall(MatGetFactorAvailable(mode.M, MATSOLVERMUMPS, MAT_FACTOR_CHOLESKY, &available));
     else PetscCall(MatGetFactorAvailable(mode.M, NULL, MAT_FACTOR_CHOLESKY, &available));
     if (available) factor = MAT_FACTOR_CHOLESKY;
   }
-  if (size > 1 && !available) PetscCall(MatGetFactorAvailable(mode.M, MATSOLVERMUMPS, MAT_FACTOR_LU, &available));
+  if (size > 1 && !available && !dense) PetscCall(MatGetFactorAvailable(mode.M, MATSOLVERMUMPS, MAT_FACTOR_LU, &available));
   const bool mumps = size > 1 && available;
-  if (!available) PetscCall(MatGetFactorAvailable(mode.M, NULL, MAT_FACTOR_LU, &available));
+  if (!available && !dense) PetscCall(MatGetFactorAvailable(mode.M, NULL, MAT_FACTOR_LU, &available));
   if (available || size == 1) { // in serial without any, PCLU says what is wrong
     PetscCall(PCSetType(pc, factor == MAT_FACTOR_CHOLESKY ? PCCHOLESKY : PCLU));
     if (mumps) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
