@@ -429,7 +429,9 @@ static PetscErrorCode check_table(const char file[], const std::vector<Row> &row
   for (const Row &r : rows) {
     const auto  it   = verdicts.find(key_of(r.type, r.options));
     const std::string want = it == verdicts.end() ? "(not in the table)" : it->second;
-    const bool  good = same_version && whole ? r.verdict == want : want.compare(0, 5, "works") || !r.verdict.compare(0, 5, "works");
+    // on another problem a type may stop just short of the tolerance, as it does with ordinary vectors (qmrcgs, 8^4 points)
+    const bool  fine = !r.verdict.compare(0, 5, "works") || r.verdict == "as ordinary vectors";
+    const bool  good = same_version && whole ? r.verdict == want : want.compare(0, 5, "works") || fine;
     if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, in the table: %s\n", key_of(r.type, r.options).c_str(), r.verdict.c_str(), want.c_str()));
     wrong += !good;
   }
