@@ -32,8 +32,6 @@ PetscErrorCode register_events()
   PetscCall(PetscLogEventRegister("MatTTApply", classid, &events_.apply));
   PetscCall(PetscLogEventRegister("MatTTGhost", classid, &events_.ghost));
   PetscCall(PetscLogEventRegister("MatTTCompress", classid, &events_.compress));
-  PetscCall(PetscLogEventRegister("PCTTKronSetUp", classid, &events_.pc_setup));
-  PetscCall(PetscLogEventRegister("PCTTKronApply", classid, &events_.pc_apply));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

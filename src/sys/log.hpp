@@ -10,7 +10,6 @@ namespace petsctt {
 struct Events {
   PetscLogEvent dot, norm, round, orthogonalize, hadamard, evaluate, contract, full; // vectors
   PetscLogEvent apply, ghost, compress;                                              // operators
-  PetscLogEvent pc_setup, pc_apply;                                                  // preconditioners
 };
 const Events  &events();
 PetscErrorCode register_events(); // called once per PetscInitialize by PetscTTInitializePackage()
