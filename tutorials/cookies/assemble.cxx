@@ -25,13 +25,38 @@ PetscErrorCode element(const PetscReal x[3], const PetscReal y[3], PetscScalar K
   PetscFunctionReturn(0);
 }
 
+// From the numbering of the mesh's global section to ours (number_unknowns).
+PetscErrorCode renumber(DM dm, std::vector<Mat> &A, Vec section_b, Vec *b)
+{
+  IS         rows;
+  VecScatter scatter;
+
+  PetscFunctionBeginUser;
+  PetscCall(get_numbering(dm, &rows));
+  for (Mat &M : A) {
+    Mat mine;
+    PetscCall(MatCreateSubMatrix(M, rows, rows, MAT_INITIAL_MATRIX, &mine));
+    PetscCall(MatDestroy(&M));
+    M = mine;
+    PetscCall(MatSetOption(M, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(MatSetOption(M, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  }
+  PetscCall(MatSetOption(A[0], MAT_SPD, PETSC_TRUE));
+  PetscCall(MatCreateVecs(A[0], NULL, b));
+  PetscCall(VecScatterCreate(section_b, rows, *b, NULL, &scatter));
+  PetscCall(VecScatterBegin(scatter, section_b, *b, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, section_b, *b, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscFunctionReturn(0);
+}
+
 } // namespace
 
 PetscErrorCode assemble(DM dm, PetscInt p, std::vector<Mat> &A, Vec *b)
 {
   MPI_Comm             comm = PetscObjectComm((PetscObject)dm);
   std::vector<DMLabel> disc(p + 1, NULL);
-  Vec                  blocal, coordinates;
+  Vec                  blocal, bsection, coordinates;
   PetscSection         csection;
   PetscInt             cStart, cEnd;
 
@@ -42,12 +67,7 @@ PetscErrorCode assemble(DM dm, PetscInt p, std::vector<Mat> &A, Vec *b)
   }
   PetscCall(DMSetMatrixPreallocateOnly(dm, PETSC_TRUE)); // A[i] keeps the entries of disc i alone
   A.assign(p + 1, NULL);
-  for (Mat &M : A) {
-    PetscCall(DMCreateMatrix(dm, &M));
-    PetscCall(MatSetOption(M, MAT_SYMMETRIC, PETSC_TRUE));
-    PetscCall(MatSetOption(M, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
-  }
-  PetscCall(MatSetOption(A[0], MAT_SPD, PETSC_TRUE));
+  for (Mat &M : A) PetscCall(DMCreateMatrix(dm, &M));
   PetscCall(DMCreateLocalVector(dm, &blocal));
   PetscCall(DMGetCoordinateSection(dm, &csection));
   PetscCall(DMGetCoordinatesLocal(dm, &coordinates));
@@ -75,10 +95,11 @@ PetscErrorCode assemble(DM dm, PetscInt p, std::vector<Mat> &A, Vec *b)
   for (Mat M : A) PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
   for (Mat M : A) PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
 
-  // MatCreateVecs rather than DMCreateGlobalVector: an ordinary vector without the mesh's own viewers
-  PetscCall(MatCreateVecs(A[0], NULL, b));
-  PetscCall(VecSet(*b, 0));
-  PetscCall(DMLocalToGlobal(dm, blocal, ADD_VALUES, *b));
+  PetscCall(DMCreateGlobalVector(dm, &bsection));
+  PetscCall(VecSet(bsection, 0));
+  PetscCall(DMLocalToGlobal(dm, blocal, ADD_VALUES, bsection));
+  PetscCall(renumber(dm, A, bsection, b));
+  PetscCall(VecDestroy(&bsection));
   PetscCall(VecDestroy(&blocal));
   PetscFunctionReturn(0);
 }

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <sstream>
 
 #ifndef PETSCTT_DATA_DIR
@@ -207,42 +206,7 @@ PetscErrorCode read_mesh(MPI_Comm comm, const char file[], DM *dm, PetscInt *p)
   PetscCall(DMViewFromOptions(*dm, NULL, "-dm_view"));
   PetscCall(require_triangles(*dm));
   PetscCall(create_section(*dm));
-  PetscFunctionReturn(0);
-}
-
-PetscErrorCode unknown_coordinates(DM dm, std::vector<PetscReal> &xy)
-{
-  PetscSection       global, csection;
-  Vec                coordinates;
-  const PetscScalar *c;
-  PetscInt           vStart, vEnd, start, n, off, dof, cdof, coff;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMGetGlobalSection(dm, &global));
-  PetscCall(DMGetCoordinateSection(dm, &csection));
-  PetscCall(DMGetCoordinatesLocal(dm, &coordinates));
-  PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
-  PetscCall(PetscSectionGetConstrainedStorageSize(global, &n));
-  xy.assign(2 * n, 0);
-  // the rows of this process are contiguous: the first is the smallest offset it owns
-  start = std::numeric_limits<PetscInt>::max();
-  for (PetscInt v = vStart; v < vEnd; ++v) {
-    PetscCall(PetscSectionGetDof(global, v, &dof));
-    PetscCall(PetscSectionGetConstraintDof(global, v, &cdof));
-    PetscCall(PetscSectionGetOffset(global, v, &off));
-    if (dof - cdof > 0) start = PetscMin(start, off);
-  }
-  PetscCall(VecGetArrayRead(coordinates, &c));
-  for (PetscInt v = vStart; v < vEnd; ++v) {
-    PetscCall(PetscSectionGetDof(global, v, &dof));
-    PetscCall(PetscSectionGetConstraintDof(global, v, &cdof));
-    if (dof - cdof <= 0) continue; // on the boundary, or another process's (negative)
-    PetscCall(PetscSectionGetOffset(global, v, &off));
-    PetscCall(PetscSectionGetOffset(csection, v, &coff));
-    xy[2 * (off - start)]     = PetscRealPart(c[coff]);
-    xy[2 * (off - start) + 1] = PetscRealPart(c[coff + 1]);
-  }
-  PetscCall(VecRestoreArrayRead(coordinates, &c));
+  PetscCall(number_unknowns(*dm));
   PetscFunctionReturn(0);
 }
 

@@ -10,15 +10,24 @@ namespace {
 PetscErrorCode vertex_values(DM dm, Vec values, std::vector<PetscReal> &out)
 {
   PetscSection       section;
-  Vec                local;
+  Vec                global, local;
+  IS                 rows;
+  VecScatter         scatter;
   const PetscScalar *a;
   PetscInt           vStart, vEnd, off;
 
   PetscFunctionBeginUser;
+  PetscCall(DMCreateGlobalVector(dm, &global)); // with the numbering of the mesh's section
+  PetscCall(get_numbering(dm, &rows));
+  PetscCall(VecScatterCreate(values, NULL, global, rows, &scatter));
+  PetscCall(VecScatterBegin(scatter, values, global, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, values, global, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
   PetscCall(DMGetLocalSection(dm, &section));
   PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
   PetscCall(DMCreateLocalVector(dm, &local)); // zero, and stays so where the section is constrained
-  PetscCall(DMGlobalToLocal(dm, values, INSERT_VALUES, local));
+  PetscCall(DMGlobalToLocal(dm, global, INSERT_VALUES, local));
+  PetscCall(VecDestroy(&global));
   PetscCall(VecGetArrayRead(local, &a));
   out.resize(vEnd - vStart);
   for (PetscInt v = vStart; v < vEnd; ++v) {
