@@ -53,6 +53,20 @@ Real uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t index)
   return (Real)uniform_pair(seed, stream, index, Use::uniform).a;
 }
 
+// A block of the generator gives two real numbers: indices 2b and 2b+1.
+void fill_real_gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t first, Count count, Scalar *out)
+{
+  const auto pair = [&](std::uint64_t index) { return gaussian_pair(seed, stream, index >> 1, 1.0); };
+  Count      j    = 0;
+  if (count > 0 && (first & 1)) out[j++] = (Scalar)pair(first).b;
+  for (; j + 1 < count; j += 2) {
+    const Pair g = pair(first + (std::uint64_t)j);
+    out[j]       = (Scalar)g.a;
+    out[j + 1]   = (Scalar)g.b;
+  }
+  if (j < count) out[j] = (Scalar)pair(first + (std::uint64_t)j).a;
+}
+
 #if defined(PETSC_USE_COMPLEX)
 
 Scalar gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t index)
@@ -68,7 +82,6 @@ void fill_gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t first
 
 #else
 
-// A block of the generator gives two real numbers: indices 2b and 2b+1.
 Scalar gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t index)
 {
   const Pair g = gaussian_pair(seed, stream, index >> 1, 1.0);
@@ -77,14 +90,7 @@ Scalar gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t index)
 
 void fill_gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t first, Count count, Scalar *out)
 {
-  Count j = 0;
-  if (count > 0 && (first & 1)) out[j++] = gaussian(seed, stream, first);
-  for (; j + 1 < count; j += 2) {
-    const Pair g = gaussian_pair(seed, stream, (first + (std::uint64_t)j) >> 1, 1.0);
-    out[j]     = (Scalar)g.a;
-    out[j + 1] = (Scalar)g.b;
-  }
-  if (j < count) out[j] = gaussian(seed, stream, first + (std::uint64_t)j);
+  fill_real_gaussian(seed, stream, first, count, out);
 }
 
 #endif

@@ -20,6 +20,10 @@ Scalar gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t index);
 // out[j] = gaussian(seed, stream, first_index + j), j < count, at half the cost per number for real scalars.
 void fill_gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t first_index, Count count, Scalar *out);
 
+// The same with N(0,1) in the real part and nothing in the imaginary one: the numbers of the real build, whatever the scalars. For
+// sketches, which lose nothing by it, so that complex builds return what real ones do.
+void fill_real_gaussian(std::uint64_t seed, std::uint64_t stream, std::uint64_t first_index, Count count, Scalar *out);
+
 // The generator underneath: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC 2011).
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 

@@ -46,6 +46,39 @@ TEST(Dot, ConjugatesTheSecond)
   EXPECT_LT(petsctt::abs(dot(y, x, false).value() - Scalar(6) * i), 1e-13);
 }
 
+// Many at once, with one sum per distributed mode; zeros, infinities and cores far out of range among them.
+TEST(Dot, Several)
+{
+  const SpacePtr s = make_space({5, 3, 6}, "drd");
+  const Train    x = random_train(s, {1, 4, 3, 1}, 1);
+  Train          a = random_train(s, {1, 2, 6, 1}, 2), tiny = a, huge = a, infinite = a;
+  for (Int k : {0, 1}) {
+    Core c = tiny.core(k);
+    for (Count i = 0; i < (Count)c.r0 * c.n * c.r1; ++i) c.data()[i] *= (Real)1e-300;
+    tiny.set_core(k, c);
+  }
+  huge.set_scale(Scaled(Scalar(1), 5000));
+  infinite.set_scale(Scaled(Scalar(std::numeric_limits<Real>::infinity())));
+  const Train                zero = constant(s, 0);
+  std::vector<const Train *> all  = {&a, &zero, &tiny, &huge, &infinite, &x};
+  for (bool conjugate : {true, false}) {
+    const Count sent = Comm::counts().messages;
+    dots(x, {&a, &x, &huge}, conjugate);
+    const Count three = Comm::counts().messages - sent;
+    dot(x, a, conjugate);
+    EXPECT_EQ(Comm::counts().messages - sent, 2 * three); // as many for one as for three
+    const std::vector<Scaled> v = dots(x, all, conjugate);
+    ASSERT_EQ(v.size(), all.size());
+    EXPECT_TRUE(dots(x, {}, conjugate).empty());
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      const Scaled w = dot(x, *all[j], conjugate);
+      EXPECT_EQ(v[j].mantissa(), w.mantissa()) << j;
+      EXPECT_EQ(v[j].exponent2(), w.exponent2()) << j;
+    }
+    EXPECT_FALSE(v[4].finite());
+  }
+}
+
 // Blocks of columns and both orders of contraction: ranks beyond one block.
 TEST(Dot, LargeRanks)
 {

@@ -35,57 +35,79 @@ void two_products(char op, const Matrix &M, Count ldm, const Core &A, const Core
 
 // M' = Y_V^H (M X_H) or, with the same value, (X_V^H (M^H Y_H))^H, whichever needs fewer flops. Without conjugation ^T stands
 // for ^H throughout.
-Matrix local_step(const Matrix &M, const Core &X, const Core &Y, bool conjugate)
+void local_step(const Matrix &M, const Core &X, const Core &Y, bool conjugate, Scalar *out)
 {
   const char  h  = conjugate ? 'C' : 'T';
   const Count xy = (Count)X.r1 * Y.r0 * ((Count)X.r0 + Y.r1), yx = (Count)Y.r1 * X.r0 * ((Count)Y.r0 + X.r1);
-  Matrix      out((std::size_t)((Count)Y.r1 * X.r1));
   if (xy <= yx) {
-    two_products('N', M, Y.r0, X, Y, h, out.data());
+    two_products('N', M, Y.r0, X, Y, h, out);
   } else {
-    Buffer t(out.size()); // X.r1 x Y.r1
+    Buffer t((std::size_t)((Count)Y.r1 * X.r1)); // X.r1 x Y.r1
     two_products(h, M, Y.r0, Y, X, h, t.data());
     for (Count a = 0; a < X.r1; ++a)
-      for (Count b = 0; b < Y.r1; ++b) out[(std::size_t)(b + Y.r1 * a)] = conjugate ? conj(t[(std::size_t)(a + X.r1 * b)]) : t[(std::size_t)(a + X.r1 * b)];
+      for (Count b = 0; b < Y.r1; ++b) out[b + Y.r1 * a] = conjugate ? conj(t[(std::size_t)(a + X.r1 * b)]) : t[(std::size_t)(a + X.r1 * b)];
   }
-  return out;
-}
-
-// A process without indices of the mode has nothing to add; replicated modes are complete on every process already.
-Matrix step(const Space &space, Int k, const Matrix &M, const Core &X, const Core &Y, bool conjugate)
-{
-  Matrix out = local_step(M, X, Y, conjugate);
-  if (!space.replicated(k)) space.comm().sum(out.data(), (Count)out.size());
-  return out;
 }
 
 } // namespace
 
-Scaled dot(const Train &x, const Train &y, bool conjugate)
+std::vector<Scaled> dots(const Train &x, const std::vector<const Train *> &ys, bool conjugate)
 {
-  require_same_space(*x.space(), *y.space(), "dot");
-  const Space &space = *x.space();
-  Scaled       scale = x.scale() * (conjugate ? y.scale().conj() : y.scale());
-  if (x.is_zero() || y.is_zero() || !scale.finite()) return scale;
+  const Space        &space = *x.space();
+  std::vector<Scaled> values;
+  std::vector<Matrix> M; // of the products that are not known from the scales already
+  std::vector<Int>    which;
+  for (const Train *y : ys) {
+    require_same_space(space, *y->space(), "dot");
+    values.push_back(x.scale() * (conjugate ? y->scale().conj() : y->scale()));
+    if (x.is_zero() || y->is_zero() || !values.back().finite()) continue;
+    M.emplace_back(1);
+    M.back()[0] = 1;
+    which.push_back((Int)values.size() - 1);
+  }
 
   // Below `tiny` digits may have been lost to underflow, above the range they were: then, and only then, the core is done again
   // with its two factors brought into range. M is replicated, so all processes take the same branch.
-  const Real   tiny = std::numeric_limits<Real>::min() / std::numeric_limits<Real>::epsilon();
-  Matrix       M(1);
-  std::int64_t e = 0;
-  M[0]           = 1;
+  const Real                tiny = std::numeric_limits<Real>::min() / std::numeric_limits<Real>::epsilon();
+  std::vector<std::int64_t> e(M.size(), 0);
+  // A process without indices of the mode has nothing to add; replicated modes are complete on every process already.
+  const auto sum = [&](Int k, Scalar *a, Count n) {
+    if (!space.replicated(k)) space.comm().sum(a, n);
+  };
   for (Int k = 0; k < space.d(); ++k) {
-    Matrix next = step(space, k, M, x.core(k), y.core(k), conjugate);
-    Real   top  = max_part(next.data(), (Count)next.size());
-    if (!(top >= tiny && is_finite(top))) {
-      Core X = x.core(k), Y = y.core(k);
-      e += bring_into_range(space, k, X) + bring_into_range(space, k, Y);
-      next = step(space, k, M, X, Y, conjugate);
+    Count total = 0, o = 0;
+    for (Int j : which) total += (Count)x.r(k + 1) * ys[j]->r(k + 1);
+    Buffer all((std::size_t)total); // the products of all pairs, for one sum
+    for (std::size_t i = 0; i < M.size(); ++i) {
+      local_step(M[i], x.core(k), ys[which[i]]->core(k), conjugate, all.data() + o);
+      o += (Count)x.r(k + 1) * ys[which[i]]->r(k + 1);
     }
-    M = std::move(next);
-    e += normalize(M.data(), (Count)M.size());
+    sum(k, all.data(), total);
+    o = 0;
+    for (std::size_t i = 0; i < M.size(); ++i) {
+      const Train &y    = *ys[which[i]];
+      const Count  size = (Count)x.r(k + 1) * y.r(k + 1);
+      Scalar      *next = all.data() + o;
+      const Real   top  = max_part(next, size);
+      if (!(top >= tiny && is_finite(top))) {
+        Core X = x.core(k), Y = y.core(k);
+        e[i] += bring_into_range(space, k, X) + bring_into_range(space, k, Y);
+        local_step(M[i], X, Y, conjugate, next);
+        sum(k, next, size);
+      }
+      M[i] = Matrix((std::size_t)size);
+      std::copy_n(next, size, M[i].data());
+      e[i] += normalize(M[i].data(), size);
+      o += size;
+    }
   }
-  return scale * Scaled(M[0], e);
+  for (std::size_t i = 0; i < M.size(); ++i) values[which[i]] = values[which[i]] * Scaled(M[i][0], e[i]);
+  return values;
+}
+
+Scaled dot(const Train &x, const Train &y, bool conjugate)
+{
+  return dots(x, {&y}, conjugate)[0];
 }
 
 } // namespace petsctt

@@ -10,6 +10,9 @@ namespace petsctt {
 // Collective; one sum of r_k(x) r_k(y) words per distributed mode. Cost 2 n (rx^2 ry + rx ry^2) flops per core.
 Scaled dot(const Train &x, const Train &y, bool conjugate = true);
 
+// dot(x, y_j) for all j, the sums of a mode in one message.
+std::vector<Scaled> dots(const Train &x, const std::vector<const Train *> &ys, bool conjugate = true);
+
 // The same for a lazy x: dot(x, y). One sum per distributed mode.
 Scaled dot(const LazyTrain &x, const Train &y);
 

@@ -84,7 +84,7 @@ private:
     const Real factor   = diagonal ? 1 : 1 / std::sqrt((Real)block);
     Buffer     g((std::size_t)n * depth * (columns - first)), line((std::size_t)n * depth);
     for (Int j = first; j < columns; ++j) {
-      fill_gaussian(seed_, k, (std::uint64_t)depth * ((std::uint64_t)start + (std::uint64_t)N * j), (Count)n * depth, line.data());
+      fill_real_gaussian(seed_, k, (std::uint64_t)depth * ((std::uint64_t)start + (std::uint64_t)N * j), (Count)n * depth, line.data());
       Scalar *to = g.data() + (Count)n * depth * (j - first);
       for (Int i = 0; i < n; ++i)
         for (Int p = 0; p < depth; ++p) to[i + (Count)n * p] = factor * line[p + (Count)depth * i];

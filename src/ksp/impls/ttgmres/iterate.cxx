@@ -124,8 +124,11 @@ void update_exact_gram(TTGMRES &g, PetscInt first, PetscInt n)
 {
   const std::size_t ld = g.restart + 1;
   if (n == 1) g.gram.assign(ld * ld, 0);
+  std::vector<const Train *> earlier;
+  for (PetscInt i = first; i < n - 1; i++) earlier.push_back(&train_of(g.V[i]));
+  const std::vector<Scaled> products = dots(train_of(g.V[n - 1]), earlier);
   for (PetscInt i = first; i < n - 1; i++) {
-    const Scalar s           = dot(train_of(g.V[n - 1]), train_of(g.V[i])).value();
+    const Scalar s           = products[i - first].value();
     g.gram[i + ld * (n - 1)] = s;
     g.gram[n - 1 + ld * i]   = conj(s);
   }

@@ -22,7 +22,12 @@ PetscErrorCode dots(Vec x, PetscInt n, const Vec y[], bool conjugate, PetscScala
   PetscFunctionBegin;
   for (PetscInt j = 0; j < n; ++j) PetscCall(require_same(x, y[j], what));
   LogScope log(events().dot, (PetscObject)x);
-  PetscCallTT(for (PetscInt j = 0; j < n; ++j) value[j] = dot(train_of(x), train_of(y[j]), conjugate).value());
+  PetscCallTT({
+    std::vector<const Train *> trains;
+    for (PetscInt j = 0; j < n; ++j) trains.push_back(&train_of(y[j]));
+    const std::vector<Scaled> values = petsctt::dots(train_of(x), trains, conjugate);
+    for (PetscInt j = 0; j < n; ++j) value[j] = values[j].value();
+  });
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
