@@ -52,7 +52,7 @@ struct Options {
 
 PetscErrorCode get_options(Options &o)
 {
-  const char *const types[] = {"qr", "randomized", "auto"}, *const cases[] = {"a", "b", "hilbert"}, *const others[] = {"none", "lapack"};
+  const char *const types[] = {"qr", "gram", "randomized", "auto"}, *const cases[] = {"a", "b", "hilbert"}, *const others[] = {"none", "lapack"};
   PetscInt          type = 0, kind = 1, compare = 0;
 
   PetscFunctionBegin;
@@ -60,7 +60,7 @@ PetscErrorCode get_options(Options &o)
   PetscCall(PetscOptionsInt("-d", "modes", NULL, o.d, &o.d, NULL));
   PetscCall(PetscOptionsInt("-n", "points of a mode", NULL, o.n, &o.n, NULL));
   PetscCall(PetscOptionsInt("-r", "formal TT rank", NULL, o.r, &o.r, NULL));
-  PetscCall(PetscOptionsEList("-type", "method", NULL, types, 3, types[type], &type, NULL));
+  PetscCall(PetscOptionsEList("-type", "method", NULL, types, 4, types[type], &type, NULL));
   PetscCall(PetscOptionsEList("-case", "what is rounded", NULL, cases, 3, cases[kind], &kind, NULL));
   PetscCall(PetscOptionsReal("-e", "size of the part that is to go in case b", NULL, o.e, &o.e, NULL));
   PetscCall(PetscOptionsReal("-rtol", "tolerance; default 10 e (1e-12 in case a)", NULL, o.rtol, &o.rtol, NULL));
@@ -73,7 +73,8 @@ PetscErrorCode get_options(Options &o)
   PetscCall(PetscOptionsInt("-dot_r", "TT rank; 0: neither", NULL, o.dot_r, &o.dot_r, NULL));
   PetscOptionsEnd();
   PetscCheck(o.d >= 2 && o.n >= 1 && o.r >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "Need -d >= 2, -n >= 1, -r >= 2, got %" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT, o.d, o.n, o.r);
-  o.type = type == 0 ? RoundType::qr : type == 1 ? RoundType::randomized : RoundType::automatic;
+  const RoundType kinds[] = {RoundType::qr, RoundType::gram, RoundType::randomized, RoundType::automatic};
+  o.type = kinds[type];
   std::strcpy(o.type_name, types[type]);
   std::strcpy(o.kind, cases[kind]);
   std::strcpy(o.compare, others[compare]);

@@ -21,6 +21,13 @@
 #define trsm_  PETSCBLAS(trsm, TRSM)
 #define geqrf_ PETSCBLAS(geqrf, GEQRF)
 #define gelqf_ PETSCBLAS(gelqf, GELQF)
+#if defined(PETSC_USE_COMPLEX)
+  #define gram_ PETSCBLAS(herk, HERK)
+  #define evd_  PETSCBLAS(heevd, HEEVD)
+#else
+  #define gram_ PETSCBLAS(syrk, SYRK)
+  #define evd_  PETSCBLAS(syevd, SYEVD)
+#endif
 #define potrf_ PETSCBLAS(potrf, POTRF)
 #define gesdd_ PETSCBLAS(gesdd, GESDD)
 #define gesvd_ PETSCBLAS(gesvd, GESVD)
@@ -38,6 +45,13 @@ void trmm_(const char *, const char *, const char *, const char *, const BInt *,
            const BInt *, PetscScalar *, const BInt *);
 void trsm_(const char *, const char *, const char *, const char *, const BInt *, const BInt *, const PetscScalar *, const PetscScalar *,
            const BInt *, PetscScalar *, const BInt *);
+void gram_(const char *, const char *, const BInt *, const BInt *, const PetscReal *, const PetscScalar *, const BInt *, const PetscReal *, PetscScalar *,
+           const BInt *);
+void evd_(const char *, const char *, const BInt *, PetscScalar *, const BInt *, PetscReal *, PetscScalar *, const BInt *,
+#if defined(PETSC_USE_COMPLEX)
+          PetscReal *, const BInt *,
+#endif
+          BInt *, const BInt *, BInt *);
 void potrf_(const char *, const BInt *, PetscScalar *, const BInt *, BInt *);
 void geqrf_(const BInt *, const BInt *, PetscScalar *, const BInt *, PetscScalar *, PetscScalar *, const BInt *, BInt *);
 void gelqf_(const BInt *, const BInt *, PetscScalar *, const BInt *, PetscScalar *, PetscScalar *, const BInt *, BInt *);
@@ -252,6 +266,36 @@ void trsm(char side, char uplo, char trans, char diag, Count m, Count n, Scalar 
   const BInt m_ = blas_int(m), n_ = blas_int(n), lda_ = lead(lda), ldb_ = lead(ldb);
   trsm_(&side, &uplo, &t, &diag, &m_, &n_, &alpha, A, &lda_, B, &ldb_);
   count_flops((double)m * n * (side == 'L' ? m : n));
+}
+
+void gram(Count m, Count n, const Scalar *A, Count lda, Real beta, Scalar *C, Count ldc)
+{
+  if (n == 0) return;
+  const char      uplo = 'U', t = op('C');
+  const BInt      m_ = blas_int(m), n_ = blas_int(n), lda_ = lead(lda), ldc_ = lead(ldc);
+  const PetscReal one = 1, b = beta;
+  gram_(&uplo, &t, &n_, &m_, &one, A, &lda_, &b, C, &ldc_);
+  count_flops((double)m * n * (n + 1));
+}
+
+bool eigen(Count n, Scalar *A, Real *lambda)
+{
+  if (n == 0) return true;
+  const char job = 'V', uplo = 'U';
+  const BInt n_ = blas_int(n), lda_ = lead(n);
+  const BInt        lw = blas_int(is_complex ? 2 * n + n * n : 1 + 6 * n + 2 * n * n), liw = blas_int(3 + 5 * n);
+  std::vector<BInt> iwork((std::size_t)liw);
+  BInt              info;
+#if defined(PETSC_USE_COMPLEX)
+  const BInt             lrw = blas_int(1 + 5 * n + 2 * n * n);
+  std::vector<PetscReal> rwork((std::size_t)lrw);
+  evd_(&job, &uplo, &n_, A, &lda_, lambda, work(lw), &lw, rwork.data(), &lrw, iwork.data(), &liw, &info);
+#else
+  evd_(&job, &uplo, &n_, A, &lda_, lambda, work(lw), &lw, iwork.data(), &liw, &info);
+#endif
+  if (info < 0) check_info(info, "syevd");
+  count_flops(9.0 * n * n * n);
+  return info == 0;
 }
 
 Count potrf(Count n, Scalar *A, Count lda)

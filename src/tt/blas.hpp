@@ -32,6 +32,13 @@ bool gesvd(Count m, Count n, Scalar *A, Count lda, Real *s, Scalar *U, Scalar *V
 void trmm(char side, char uplo, char trans, char diag, Count m, Count n, Scalar alpha, const Scalar *A, Count lda, Scalar *B, Count ldb);
 void trsm(char side, char uplo, char trans, char diag, Count m, Count n, Scalar alpha, const Scalar *A, Count lda, Scalar *B, Count ldb);
 
+// Upper triangle of C (n x n, ldc) := A^H A + beta C, A m x n (lda), beta real.
+void gram(Count m, Count n, const Scalar *A, Count lda, Real beta, Scalar *C, Count ldc);
+
+// Eigenvalues (ascending) and vectors (columns of A) of a Hermitian A (n x n, packed), of which the upper triangle is read. Returns false when
+// the iteration did not converge.
+bool eigen(Count n, Scalar *A, Real *lambda);
+
 // Upper Cholesky factor of A (n x n, lda) in its upper triangle: A = U^H U. Returns 0, or the order of the first leading minor that is not
 // positive.
 Count potrf(Count n, Scalar *A, Count lda);

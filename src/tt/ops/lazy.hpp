@@ -19,6 +19,8 @@ public:
   // C (t x n(k) x r(k+1)) := L core_k, L t x r(k) packed.
   virtual void times_left(Int k, const Scalar *L, Count t, Core &C) const = 0;
   virtual Train form() const = 0; // with all entries
+  // The train itself where all entries exist already, else null.
+  virtual const Train *plain() const { return nullptr; }
 };
 
 class PlainTrain : public LazyTrain {
@@ -30,6 +32,7 @@ public:
   void            times_right(Int k, const Scalar *W, Count c, Core &T) const override;
   void            times_left(Int k, const Scalar *L, Count t, Core &C) const override;
   Train           form() const override { return *x_; }
+  const Train    *plain() const override { return x_; }
 
 private:
   const Train *x_;

@@ -2,10 +2,12 @@
 
 #include "tt/blas.hpp"
 #include "tt/error.hpp"
+#include "tt/ops/budget.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/orthogonalize.hpp"
 #include "tt/ops/random_sum.hpp"
 #include "tt/ops/sweep.hpp"
+#include "tt/ops/two_sweeps.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,30 +15,6 @@
 namespace petsctt {
 
 namespace {
-
-// How much of the norm may go, and what has gone. Everything is relative to the norm of what is being rounded.
-struct Budget {
-  Real eps2;      // squared tolerance of the whole rounding
-  Real used2 = 0; // squared error made so far within the tolerance
-  Real cap2  = 0; // squared error forced by the rank cap: it must not make the other truncations keep everything
-  Int  steps;     // truncations still to come
-  Real next() const { return std::max<Real>(0, eps2 - used2) / std::max<Int>(1, steps); }
-};
-
-// Number of singular values to keep so that the tail (relative to all of them, squared) stays below `allowed2`; at least one.
-Int kept(const std::vector<Real> &s, Real allowed2, Real *tail2)
-{
-  Real total2 = 0;
-  for (Real v : s) total2 += v * v;
-  Int  t    = (Int)s.size();
-  Real tail = 0;
-  while (t > 1 && tail + s[t - 1] * s[t - 1] <= allowed2 * total2) {
-    tail += s[t - 1] * s[t - 1];
-    --t;
-  }
-  *tail2 = total2 > 0 ? tail / total2 : 0;
-  return t;
-}
 
 struct Cut {
   Int    t;         // TT rank kept; 0: not finite, -1: all zero, -2: the SVD did not converge
@@ -149,7 +127,6 @@ bool truncate(Train &x, Int k, bool to_right, Budget &budget, Int max_rank, bool
 
 RoundInfo round(Train &x, const RoundOptions &o)
 {
-  PETSCTT_REQUIRE(o.type != RoundType::gram, PETSC_ERR_SUP, "Rounding type gram is not available: use qr, randomized or auto");
   PETSCTT_REQUIRE(o.rtol >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rounding tolerance %g must not be negative", (double)o.rtol);
   PETSCTT_REQUIRE(o.max_rank >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rank cap %lld must not be negative (0: none)", (long long)o.max_rank);
   if (o.type == RoundType::randomized) {
@@ -159,10 +136,18 @@ RoundInfo round(Train &x, const RoundOptions &o)
     x                  = std::move(out);
     return r;
   }
+  const Int d = x.d();
+  if (d > 1 && x.left() <= x.right()) { // otherwise the sweep to the left alone is left to do, or the shorter way
+    const PlainTrain lazy(x);
+    Train            out(x.space());
+    const RoundType  method = o.type == RoundType::gram ? RoundType::gram : RoundType::qr;
+    RoundInfo        r      = two_sweeps(x.space(), {{Scaled(Scalar(1)), &lazy}}, o, method, out);
+    x                       = std::move(out);
+    return r;
+  }
   RoundInfo info;
   info.type    = RoundType::qr;
   info.rank_in = x.max_rank();
-  const Int d  = x.d();
   if (!x.scale().finite()) make_nan(x);
   else if (!x.is_zero()) {
     // The truncating sweep starts from the side that costs no or the shorter orthogonalisation.

@@ -1,0 +1,40 @@
+#ifndef PETSCTT_TT_OPS_LOCAL_R_HPP
+#define PETSCTT_TT_OPS_LOCAL_R_HPP
+
+#include "tt/buffer.hpp"
+#include "tt/ops/r_factor.hpp"
+
+namespace petsctt {
+
+// The rows of a tall matrix that is never stored: its blocks are made where they are used, in cache.
+class Rows {
+public:
+  virtual ~Rows() = default;
+  virtual Count columns() const = 0;
+  virtual Count units() const = 0;         // units of rows that can be asked for
+  virtual Count unit() const { return 1; } // rows of a unit
+  // B (ldb) := the rows of `count` units from `first` on.
+  virtual void fill(Count first, Count count, Scalar *B, Count ldb) const = 0;
+  // A few linear combinations of all rows with coefficients 0 and +-1, such that nearly every vector of the row space is about as long in them as
+  // in all rows, up to a factor; false: none to be had. Cost: one pass over what the rows are made from.
+  virtual bool sketch(Buffer &, Count &) const { return false; }
+
+  Count rows() const { return units() * unit(); }
+  Count block_units(Count rows) const { return std::max<Count>(1, std::min(units(), rows / std::max<Count>(1, unit()))); }
+};
+
+// Adds the triangular factor of the rows of this process to f. Not collective.
+//
+// Where there are many more rows than columns, the triangle R0 of a sketch is taken as preconditioner: the rows times R0^-1 are
+// nearly orthonormal columns B, so that the Cholesky factor R1 of B^H B is accurate, and R = R1 R0 is as good as one from Householder
+// reflectors (row by row, B R0 reproduces the rows up to round-off), at the speed of matrix products (randomised Cholesky QR: Balabanov,
+// arXiv 2210.09953, 2022). That B is well-conditioned is checked; if it is not, or R0 is nearly singular, Householder reflectors do the work. Cost
+// 2 m n^2 flops either way.
+void add_local_r(const Rows &rows, RFactor &f);
+
+// Upper triangle of G (n x n) := B^H B of the rows of this process. Cost m n^2 flops.
+void local_gram(const Rows &rows, Scalar *G);
+
+} // namespace petsctt
+
+#endif

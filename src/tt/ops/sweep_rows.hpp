@@ -1,0 +1,72 @@
+#ifndef PETSCTT_TT_OPS_SWEEP_ROWS_HPP
+#define PETSCTT_TT_OPS_SWEEP_ROWS_HPP
+
+// Private to tt/ops: the tall matrices that two_sweeps.cxx factors, made block by block.
+#include "tt/ops/local_r.hpp"
+#include "tt/ops/random_sum.hpp"
+
+#include <vector>
+
+namespace petsctt {
+
+// W of a bond: for every term i a packed r_i x l matrix, true value = stored * 2^e[i]; the same on all processes.
+struct RightFactor {
+  Int                       l        = 0;
+  bool                      identity = false; // of a single term, l = r; nothing is stored
+  std::vector<Buffer>       w;
+  std::vector<std::int64_t> e;
+
+  std::int64_t top() const { return *std::max_element(e.begin(), e.end()); }
+  // W_i P 2^(e_i - e), P l x c packed: r_i x c.
+  Buffer times(std::size_t i, Count r, std::int64_t e, const Scalar *P, Count c) const;
+  // All terms over each other, in units of 2^e.
+  Buffer stacked(const std::vector<LazyTerm> &terms, Int k, std::int64_t e) const;
+};
+
+// The conjugate transpose of T = core_k W_(k+1), all terms over each other: rows (i, j) with j < l fastest, a unit for each i; columns (term, a).
+class TRows : public Rows {
+public:
+  // in_range: cores whose largest entry is far from 1 are divided by a power of two first (collective then)
+  TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, const RightFactor &w, bool in_range);
+  Count columns() const override { return columns_; }
+  Count units() const override { return n_; }
+  Count unit() const override { return w_.l; }
+  void  fill(Count first, Count count, Scalar *B, Count ldb) const override;
+  bool  sketch(Buffer &S, Count &rows) const override;
+  const std::vector<std::int64_t> &exponents() const { return e_; } // of the columns of each term
+
+private:
+  struct Part {
+    const Core *core     = nullptr; // r x n x r1
+    bool        multiply = true;    // by W; false: the core is T already
+    Count       offset   = 0;
+    Core        own;
+  };
+  void fill_from(const std::vector<Part> &parts, Count n, Count first, Count count, Scalar *B, Count ldb) const;
+
+  const RightFactor        &w_;
+  Count                     n_, start_, columns_ = 0;
+  std::vector<Part>         parts_;
+  std::vector<std::int64_t> e_;
+};
+
+// Z = sum of C_i W_i, in units of 2^e.
+class ZRows : public Rows {
+public:
+  ZRows(const std::vector<Core> &C, const RightFactor &w, std::int64_t e) : C_(C), w_(w), e_(e) { }
+  Count columns() const override { return w_.l; }
+  Count units() const override { return (Count)C_[0].r0 * C_[0].n; }
+  void  fill(Count first, Count count, Scalar *B, Count ldb) const override;
+  bool  sketch(Buffer &S, Count &rows) const override;
+
+private:
+  void product(const std::vector<const Scalar *> &C, Count count, Count ldc, Scalar *B, Count ldb) const;
+
+  const std::vector<Core> &C_;
+  const RightFactor       &w_;
+  std::int64_t             e_;
+};
+
+} // namespace petsctt
+
+#endif

@@ -1,0 +1,613 @@
+#include "tt/ops/two_sweeps.hpp"
+
+#include "tt/blas.hpp"
+#include "tt/error.hpp"
+#include "tt/ops/array.hpp"
+#include "tt/ops/budget.hpp"
+#include "tt/ops/dot.hpp"
+#include "tt/ops/sweep_rows.hpp"
+#include "tt/ops/sweep.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace petsctt {
+
+namespace {
+
+constexpr Real eps         = std::numeric_limits<Real>::epsilon();
+constexpr Real far         = 1e100;     // column norms of a triangle beyond this, or below its inverse: squares may have left the range
+constexpr Real redundant   = 32 * eps;  // rows of W below this, relative to their own norms, carry round-off
+constexpr Real suspicious  = 1e-6;      // smallest diagonal of a triangle, relative to its column, that needs no look at singular values
+constexpr Real gram_noise2 = 8 * eps;   // squared floor of a Gram matrix relative to its diagonal
+constexpr Real gram_share2 = 1e-2;      // of the squared truncation allowed, which the floor may take
+
+enum Status : int { fine = 1, not_finite = 0, all_zero = -1, no_convergence = -2, out_of_range = -3, too_coarse = -4 };
+
+// What one process tells the others after it has looked at a triangle.
+struct Decision {
+  int    status = fine;
+  Int    l      = 0;     // columns of the matrix
+  Real   tail2  = 0;     // squared relative error of a truncation
+  Real   floor2 = 0;     // and of the floor
+  Real   eps2   = 0;     // squared tolerance of the whole, once the norm is known
+  bool   cap_hit = false;
+  Buffer m;              // rows x l, packed
+};
+
+void share(const Comm &comm, Decision &c, Count rows)
+{
+  Scalar head[6] = {(Real)c.status, (Real)c.l, c.tail2, c.floor2, (Real)c.cap_hit, c.eps2};
+  comm.bcast(head, 6);
+  c.status  = (int)std::lround(real(head[0]));
+  c.l       = (Int)std::lround(real(head[1]));
+  c.tail2   = real(head[2]);
+  c.floor2  = real(head[3]);
+  c.cap_hit = real(head[4]) != 0;
+  c.eps2    = real(head[5]);
+  if (c.status != fine) return;
+  if (comm.rank() != 0) c.m = Buffer((std::size_t)(rows * c.l));
+  comm.bcast(c.m.data(), rows * c.l);
+}
+
+// Norms of the columns of an upper triangle, and whether they can be trusted.
+int column_norms(Count n, const Scalar *R, std::vector<Real> &D)
+{
+  D.assign((std::size_t)n, 0);
+  Real top = 0;
+  for (Count j = 0; j < n; ++j) {
+    Real s = 0;
+    for (Count i = 0; i <= j; ++i) s += abs2(R[i + n * j]);
+    D[j] = std::sqrt(s);
+    if (!is_finite(D[j])) return not_finite;
+    top = std::max(top, D[j]);
+  }
+  if (top == 0) return all_zero;
+  return top > far || top < 1 / far ? out_of_range : fine;
+}
+
+class Sweeps {
+public:
+  Sweeps(const SpacePtr &space, const std::vector<LazyTerm> &terms, const RoundOptions &o, RoundType method) :
+    space_(space), terms_(terms), o_(o), gram_(method == RoundType::gram), right_((std::size_t)space->d() + 1), out_(space)
+  {
+    top_ = terms[0].coefficient.exponent2();
+    for (const LazyTerm &t : terms) top_ = std::max(top_, t.coefficient.exponent2());
+    for (const LazyTerm &t : terms) {
+      L_.emplace_back(1);
+      L_.back()[0] = ldexp(t.coefficient.mantissa(), t.coefficient.exponent2() - top_);
+    }
+    RightFactor &last = right_[space->d()];
+    last.identity     = true;
+    last.l            = 1;
+    last.e.assign(terms.size(), 0);
+    // right-orthogonal cores of a single train have the identity for W
+    first_known_ = space->d();
+    const Train *single = terms.size() == 1 ? terms[0].train->plain() : nullptr;
+    if (single)
+      for (first_known_ = space->d() - single->right(); first_known_ < 1;) ++first_known_;
+    for (Int k = first_known_; k < space->d(); ++k) {
+      right_[k]          = last;
+      right_[k].l        = single->r(k);
+    }
+  }
+
+  // W_k for all bonds from `to` on. False: the sum is zero or not finite.
+  bool from_right(Int to, bool gram)
+  {
+    for (Int k = first_known_ - 1; k >= to; --k)
+      if (!right_factor(k, gram)) return false;
+    return true;
+  }
+
+  bool run(RoundInfo &info)
+  {
+    const Int d = space_->d();
+    budget_.steps = d - 1;
+    budget_.eps2  = o_.rtol * o_.rtol;
+    if (d > 1 && !from_right(1, gram_)) return false;
+    for (Int k = 0; k + 1 < d; ++k)
+      if (!core(k, info)) return false;
+    finish();
+    info.type  = gram_ ? RoundType::gram : RoundType::qr;
+    info.error = std::sqrt(budget_.used2 + budget_.cap2 + floor2_);
+    info.cap_hit = info.cap_hit && budget_.used2 + budget_.cap2 > budget_.eps2; // a cap that bit without harm is none
+    return true;
+  }
+
+  Train &out() { return out_; }
+
+  // Norm of the sum from W_1, after from_right(1).
+  Scaled norm()
+  {
+    std::vector<Core> C(terms_.size());
+    products(0, C);
+    const RightFactor &w = right_[1];
+    const std::int64_t e = w.top();
+    const ZRows        rows(C, w, e);
+    RFactor            f(rows.columns());
+    add_local_r(rows, f);
+    if (!space_->replicated(0)) f.reduce(space_->comm());
+    Real norm2 = 0;
+    for (Count i = 0; i < f.columns() * f.columns(); ++i) norm2 += abs2(f.R()[i]);
+    Scalar value = std::sqrt(norm2);
+    space_->comm().bcast(&value, 1);
+    return Scaled(value, e + top_);
+  }
+
+private:
+  Count total_rank(Int k) const
+  {
+    Count s = 0;
+    for (const LazyTerm &t : terms_) s += t.train->r(k);
+    return s;
+  }
+
+  void fail_on(int status, const char *what, Count rows, Int k) const
+  {
+    PETSCTT_REQUIRE(status != no_convergence, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a %s with %lld columns at core %lld did not converge", what, (long long)rows, (long long)k);
+  }
+
+  // The result is zero or not finite.
+  bool over(int status)
+  {
+    out_.set_zero();
+    if (status != all_zero) out_.set_scale(Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN())));
+    return false;
+  }
+
+  // ---- first sweep ----
+
+  bool right_factor(Int k, bool gram)
+  {
+    const Count R = total_rank(k);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      TRows    rows(*space_, k, terms_, right_[k + 1], attempt > 0);
+      Decision c;
+      if (gram) {
+        Buffer G((std::size_t)(R * R));
+        local_gram(rows, G.data());
+        if (!space_->replicated(k)) space_->comm().sum(G.data(), R * R);
+        if (space_->comm().rank() == 0) c = decide_gram(R, G);
+      } else {
+        RFactor f(R);
+        add_local_r(rows, f);
+        if (!space_->replicated(k)) f.reduce(space_->comm());
+        if (space_->comm().rank() == 0) c = decide_right(std::min<Count>(R, (Count)space_->N(k) * right_[k + 1].l), f);
+      }
+      share(space_->comm(), c, R);
+      // squares that left the range are done again with factors in range; the second answer counts
+      if (attempt == 0 && (c.status == out_of_range || c.status == not_finite || c.status == all_zero)) continue;
+      fail_on(c.status, "right factor", R, k);
+      if (c.status != fine) return over(c.status);
+      RightFactor &w = right_[k];
+      w.identity     = false;
+      w.l            = c.l;
+      w.w.clear();
+      w.e = rows.exponents();
+      Count o = 0;
+      for (std::size_t i = 0; i < terms_.size(); ++i) {
+        const Count r = terms_[i].train->r(k);
+        Buffer      b((std::size_t)(r * c.l));
+        for (Int j = 0; j < c.l; ++j) std::copy(c.m.data() + o + R * j, c.m.data() + o + r + R * j, b.data() + r * j);
+        w.e[i] += take_exponent(b.data(), r * c.l);
+        w.w.push_back(std::move(b));
+        o += r;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // W := R^H, or of as many columns as its rows are independent.
+  Decision decide_right(Count p, RFactor &f) const
+  {
+    Decision          c;
+    const Count       n = f.columns();
+    const Scalar     *R = f.R();
+    std::vector<Real> D;
+    c.status = column_norms(n, R, D);
+    if (c.status != fine) return c;
+    Real least = 1;
+    for (Count j = 0; j < n; ++j)
+      if (D[j] > 0) least = std::min(least, petsctt::abs(R[j + n * j]) / D[j]);
+      else least = 0;
+    if (p == n && least > suspicious) {
+      c.l = (Int)n;
+      c.m = Buffer((std::size_t)(n * n));
+      for (Count j = 0; j < n; ++j)
+        for (Count i = 0; i < n; ++i) c.m[i + n * j] = conj(R[j + n * i]);
+      return c;
+    }
+    for (Real &d : D) d = d > 0 ? d : 1;
+    Buffer            A((std::size_t)(p * n)), U((std::size_t)(p * p)), VT((std::size_t)(p * n));
+    std::vector<Real> s((std::size_t)p);
+    for (Count j = 0; j < n; ++j)
+      for (Count i = 0; i < p; ++i) A[i + p * j] = R[i + n * j] / D[j];
+    if (!gesvd(p, n, A.data(), p, s.data(), U.data(), VT.data())) {
+      c.status = no_convergence;
+      return c;
+    }
+    while (c.l < p && s[c.l] > redundant * s[0]) ++c.l;
+    c.m = Buffer((std::size_t)(n * c.l));
+    for (Int j = 0; j < c.l; ++j)
+      for (Count i = 0; i < n; ++i) c.m[i + n * j] = D[i] * s[j] * conj(VT[j + p * i]);
+    return c;
+  }
+
+  // W W^H = G from the Cholesky factor, or from eigenvectors where G is nearly singular.
+  Decision decide_gram(Count n, Buffer &G) const
+  {
+    Decision          c;
+    std::vector<Real> D((std::size_t)n);
+    Real              top = 0;
+    for (Count j = 0; j < n; ++j) {
+      D[j] = std::sqrt(real(G[j + n * j]));
+      if (!is_finite(D[j])) c.status = not_finite;
+      top = std::max(top, D[j]);
+    }
+    if (c.status == not_finite) return c;
+    if (top == 0 || top > far || top < 1 / far) {
+      c.status = top == 0 ? all_zero : out_of_range;
+      return c;
+    }
+    Buffer A((std::size_t)(n * n));
+    A.fill(0);
+    for (Count j = 0; j < n; ++j)
+      for (Count i = 0; i <= j; ++i) {
+        A[i + n * j] = D[i] > 0 && D[j] > 0 ? G[i + n * j] / D[i] / D[j] : Scalar(i == j ? 1 : 0);
+        if (!is_finite(A[i + n * j])) {
+          c.status = not_finite;
+          return c;
+        }
+      }
+    Buffer F(A);
+    bool   definite = potrf(n, F.data(), n) == 0;
+    for (Count j = 0; definite && j < n; ++j) definite = real(F[j + n * j]) > 1e-5;
+    c.m = Buffer((std::size_t)(n * n));
+    if (definite) { // G = F^H F
+      c.l = (Int)n;
+      for (Count j = 0; j < n; ++j)
+        for (Count i = 0; i < n; ++i) c.m[i + n * j] = i >= j ? D[i] * conj(F[j + n * i]) : Scalar(0);
+      return c;
+    }
+    std::vector<Real> lambda((std::size_t)n);
+    if (!eigen(n, A.data(), lambda.data())) {
+      c.status = no_convergence;
+      return c;
+    }
+    for (Count j = n; j-- > 0 && lambda[j] > n * eps * lambda[n - 1];) {
+      for (Count i = 0; i < n; ++i) c.m[i + n * c.l] = D[i] * std::sqrt(lambda[j]) * A[i + n * j];
+      ++c.l;
+    }
+    return c;
+  }
+
+  // ---- second sweep ----
+
+  void products(Int k, std::vector<Core> &C) const
+  {
+    for (std::size_t i = 0; i < terms_.size(); ++i) terms_[i].train->times_left(k, L_[i].data(), t_, C[i]);
+  }
+
+  // All of C := C 2^-e, e from its largest entry over all terms and processes.
+  void rescale(Int k, std::vector<Core> &C)
+  {
+    Real top = 0;
+    for (const Core &c : C) top = std::max(top, max_part(c.data(), c.count()));
+    if (!space_->replicated(k)) space_->comm().max(&top, 1);
+    const std::int64_t e = exponent_of(top);
+    for (Core &c : C) scale_pow2(c.data(), c.count(), -e);
+    le_ += e;
+  }
+
+  bool core(Int k, RoundInfo &info)
+  {
+    std::vector<Core> C(terms_.size());
+    products(k, C);
+    Decision c;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      c = gram_ ? split_gram(k, C) : split(k, C);
+      if (attempt == 0 && (c.status == out_of_range || c.status == not_finite || c.status == all_zero)) {
+        rescale(k, C);
+        continue;
+      }
+      if (c.status != too_coarse) break;
+      gram_ = false; // from here on
+      if (!from_right(k + 1, false)) return false;
+      attempt = -1;
+    }
+    fail_on(c.status, "triangle", right_[k + 1].l, k);
+    if (c.status != fine) return over(c.status);
+    budget_.eps2 = c.eps2;
+    (c.cap_hit ? budget_.cap2 : budget_.used2) += c.tail2 * (1 - budget_.used2 - budget_.cap2);
+    floor2_ += c.floor2;
+    --budget_.steps;
+    info.cap_hit = info.cap_hit || c.cap_hit;
+    new_core(k, C, c);
+    return true;
+  }
+
+  // An absolute tolerance becomes a relative one as soon as the norm is known, that is, at the first bond: norm2 in units of 2^(2 e).
+  void refer_to(Int k, Real norm2, std::int64_t e)
+  {
+    if (k > 0) return;
+    if (o_.atol.is_zero() || !(norm2 > 0)) return;
+    const Real a = real((o_.atol / Scaled(Scalar(std::sqrt(norm2)), e + top_)).value_or_inf());
+    const Real r = std::max(o_.rtol, std::min<Real>(1, a));
+    budget_.eps2 = r * r;
+  }
+
+  // Rank, error and V S^-1 from singular values s (descending) and V (columns) of C W.
+  void truncate(Decision &c, Int l, const std::vector<Real> &s, const std::function<Scalar(Int, Int)> &V, Real noise2)
+  {
+    Real total2 = 0;
+    for (Real v : s) total2 += v * v;
+    Int t = kept(s, budget_.next(), &c.tail2);
+    // below round-off, directions are arbitrary
+    while (t > 1 && s[t - 1] * s[t - 1] <= std::max(abs2(eps) * s[0] * s[0], noise2)) {
+      c.tail2 += s[t - 1] * s[t - 1] / total2;
+      --t;
+    }
+    if (o_.max_rank > 0 && t > o_.max_rank) {
+      t         = o_.max_rank;
+      c.cap_hit = true;
+      c.tail2   = 0;
+      for (Int i = (Int)s.size(); i-- > t;) c.tail2 += s[i] * s[i] / total2;
+    }
+    c.eps2 = budget_.eps2;
+    c.l    = t;
+    c.m    = Buffer((std::size_t)l * t);
+    for (Int j = 0; j < t; ++j)
+      for (Int i = 0; i < l; ++i) c.m[i + (Count)l * j] = V(i, j) / s[j];
+  }
+
+  Decision split(Int k, const std::vector<Core> &C)
+  {
+    const RightFactor &w = right_[k + 1];
+    const std::int64_t e = w.top();
+    const ZRows        rows(C, w, e);
+    const Count        l = rows.columns();
+    RFactor            f(l);
+    add_local_r(rows, f);
+    if (!space_->replicated(k)) f.reduce(space_->comm());
+    Decision c;
+    if (space_->comm().rank() == 0) {
+      std::vector<Real> s((std::size_t)l), D;
+      c.status = column_norms(l, f.R(), D);
+      if (c.status == fine) {
+        Buffer A((std::size_t)(l * l)), U((std::size_t)(l * l)), VT((std::size_t)(l * l));
+        std::copy(f.R(), f.R() + l * l, A.data());
+        if (!gesvd(l, l, A.data(), l, s.data(), U.data(), VT.data())) c.status = no_convergence;
+        else if (!(s[0] > 0)) c.status = all_zero;
+        else {
+          Real norm2 = 0;
+          for (Real v : s) norm2 += v * v;
+          refer_to(k, norm2, e + le_);
+          truncate(c, (Int)l, s, [&](Int i, Int j) { return conj(VT[j + l * i]); }, 0);
+        }
+      }
+    }
+    share(space_->comm(), c, l);
+    return c;
+  }
+
+  Decision split_gram(Int k, const std::vector<Core> &C)
+  {
+    const RightFactor &w = right_[k + 1];
+    const std::int64_t e = w.top();
+    const Count        R = total_rank(k + 1), m = (Count)t_ * C[0].n, l = w.l;
+    Buffer             G((std::size_t)(R * R));
+    Count              oi = 0;
+    for (std::size_t i = 0; i < C.size(); ++i) { // upper blocks of C^H C
+      const Count ri = C[i].r1;
+      gram(m, ri, C[i].data(), m, 0, G.data() + oi + R * oi, R);
+      Count oj = oi + ri;
+      for (std::size_t j = i + 1; j < C.size(); ++j) {
+        gemm('C', 'N', ri, C[j].r1, m, 1, C[i].data(), m, C[j].data(), m, 0, G.data() + oi + R * oj, R);
+        oj += C[j].r1;
+      }
+      oi += ri;
+    }
+    for (Count j = 0; j < R; ++j)
+      for (Count i = j + 1; i < R; ++i) G[i + R * j] = 0;
+    if (!space_->replicated(k)) space_->comm().sum(G.data(), R * R);
+    Decision c;
+    if (space_->comm().rank() == 0) {
+      for (Count j = 0; j < R; ++j)
+        for (Count i = j + 1; i < R; ++i) G[i + R * j] = conj(G[j + R * i]);
+      Buffer W = w.stacked(terms_, k + 1, e);
+      Buffer T((std::size_t)(R * l)), H((std::size_t)(l * l));
+      gemm('N', 'N', R, l, R, 1, G.data(), R, W.data(), R, 0, T.data(), R);
+      gemm('C', 'N', l, l, R, 1, W.data(), R, T.data(), R, 0, H.data(), l);
+      Real weight2 = 0; // || C D ||^2, D the norms of the rows of W
+      for (Count a = 0; a < R; ++a) {
+        Real d2 = 0;
+        for (Count j = 0; j < l; ++j) d2 += abs2(W[a + R * j]);
+        weight2 += d2 * real(G[a + R * a]);
+      }
+      Real norm2 = 0;
+      for (Count j = 0; j < l; ++j) norm2 += real(H[j + l * j]);
+      bool ok = is_finite(norm2) && is_finite(weight2);
+      for (Count i = 0; ok && i < l * l; ++i) ok = is_finite(H[i]);
+      std::vector<Real> lambda((std::size_t)l);
+      if (!ok) c.status = not_finite;
+      else if (!(norm2 > 0)) c.status = weight2 > 0 ? too_coarse : all_zero;
+      else if (weight2 > far * far || norm2 < 1 / (far * far)) c.status = out_of_range;
+      else if (!eigen(l, H.data(), lambda.data())) c.status = no_convergence;
+      else {
+        refer_to(k, norm2, e + le_);
+        const Real noise2 = gram_noise2 * weight2;
+        if (noise2 > gram_share2 * budget_.next() * norm2) c.status = too_coarse;
+        else {
+          std::vector<Real> s((std::size_t)l);
+          for (Count j = 0; j < l; ++j) s[j] = std::sqrt(std::max<Real>(0, lambda[l - 1 - j]));
+          c.floor2 = noise2 / norm2;
+          truncate(c, (Int)l, s, [&](Int i, Int j) { return H[i + l * (l - 1 - j)]; }, eps * norm2);
+        }
+      }
+    }
+    share(space_->comm(), c, l);
+    return c;
+  }
+
+  // U := C W V S^-1, orthonormal; L_i := U^H C_i.
+  void new_core(Int k, std::vector<Core> &C, const Decision &c)
+  {
+    const RightFactor  &w = right_[k + 1];
+    const Count         m = (Count)t_ * C[0].n, t = c.l, R = total_rank(k + 1);
+    Core                q(t_, C[0].n, (Int)t);
+    std::vector<Buffer> M;
+    const std::int64_t  e = w.top();
+    for (std::size_t i = 0; i < C.size(); ++i) M.push_back(w.times(i, C[i].r1, e, c.m.data(), t));
+    Buffer all((std::size_t)(t * t + t * R));
+    all.fill(0);
+    const Count step = RFactor::block_rows(std::max(R, t));
+    for (Count row = 0; row < m; row += step) {
+      const Count b = std::min(step, m - row);
+      for (std::size_t i = 0; i < C.size(); ++i) gemm('N', 'N', b, t, C[i].r1, 1, C[i].data() + row, m, M[i].data(), C[i].r1, i ? 1 : 0, q.data() + row, m);
+      gram(b, t, q.data() + row, m, 1, all.data(), t);
+      Scalar *K = all.data() + t * t;
+      for (std::size_t i = 0; i < C.size(); ++i) {
+        gemm('C', 'N', t, C[i].r1, b, 1, q.data() + row, m, C[i].data() + row, m, 1, K, t);
+        K += t * C[i].r1;
+      }
+    }
+    if (!space_->replicated(k)) space_->comm().sum(all.data(), (Count)all.size());
+    if (!correct(all.data(), t, R, q)) { // nearly dependent: an orthonormal basis by reflectors, whatever it is worth
+      Tsqr f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, t, q.data());
+      // fewer rows than columns cannot be: the rank is at most that of C W
+      Core explicit_q(t_, C[0].n, (Int)t);
+      f.apply(nullptr, f.p(), explicit_q.data());
+      q = std::move(explicit_q);
+      all.fill(0);
+      Scalar *K = all.data() + t * t;
+      for (std::size_t i = 0; i < C.size(); ++i) {
+        gemm('C', 'N', t, C[i].r1, m, 1, q.data(), m, C[i].data(), m, 0, K, t);
+        K += t * C[i].r1;
+      }
+      if (!space_->replicated(k)) space_->comm().sum(all.data(), (Count)all.size());
+    }
+    Scalar *K = all.data() + t * t;
+    le_ += take_exponent(K, t * R);
+    for (std::size_t i = 0; i < C.size(); ++i) {
+      L_[i] = Buffer((std::size_t)(t * C[i].r1));
+      std::copy(K, K + t * C[i].r1, L_[i].data());
+      K += t * C[i].r1;
+    }
+    t_ = (Int)t;
+    out_.set_core(k, std::move(q));
+  }
+
+  // U := U F^-1, U^H C := F^-H U^H C with U^H U = F^H F. False when U is too far from orthonormal for that.
+  bool correct(Scalar *all, Count t, Count R, Core &q) const
+  {
+    Real off = 0;
+    for (Count j = 0; j < t; ++j)
+      for (Count i = 0; i <= j; ++i) {
+        const Real d = petsctt::abs(all[i + t * j] - Scalar(i == j ? 1 : 0));
+        if (!(d <= 0.1)) return false;
+        off = std::max(off, d);
+      }
+    if (off <= 4 * eps) return true;
+    if (potrf(t, all, t) != 0) return false;
+    const Count m = (Count)q.r0 * q.n, step = RFactor::block_rows(t);
+    for (Count row = 0; row < m; row += step) trsm('R', 'U', 'N', 'N', std::min(step, m - row), t, 1, all, t, q.data() + row, m);
+    trsm('L', 'U', 'C', 'N', t, R, 1, all, t, all + t * t, t);
+    return true;
+  }
+
+  void finish()
+  {
+    const Int k = space_->d() - 1;
+    Core      last;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      Core C;
+      terms_[i].train->times_left(k, L_[i].data(), t_, C);
+      if (i == 0) last = std::move(C);
+      else
+        for (Count j = 0; j < last.count(); ++j) last.data()[j] += C.data()[j];
+    }
+    out_.set_core(k, std::move(last));
+    out_.set_scale(Scaled(Scalar(1), top_ + le_));
+    out_.set_orthogonal(k, 0);
+  }
+
+  SpacePtr                     space_;
+  const std::vector<LazyTerm> &terms_;
+  const RoundOptions          &o_;
+  bool                         gram_;
+  std::vector<RightFactor>     right_;
+  Int                          first_known_; // W_k is known for k >= this without a sweep
+  Train                        out_;
+  std::vector<Buffer>          L_; // t x r_i
+  Int                          t_ = 1;
+  std::int64_t                 top_, le_ = 0;
+  Budget                       budget_;
+  Real                         floor2_ = 0;
+};
+
+// Terms that are not zero, with their trains' scales in the coefficients. False: out is set to NaN or zero already.
+bool select(const SpacePtr &space, const std::vector<LazyTerm> &all, std::vector<LazyTerm> &terms, RoundInfo &info, Train &out)
+{
+  for (const LazyTerm &t : all) {
+    require_same_space(*space, *t.train->space(), "Sum of tensor trains");
+    const Scaled c = t.coefficient * t.train->scale();
+    if (!c.finite()) {
+      out = Train(space);
+      out.set_scale(Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN())));
+      info.norm = out.scale();
+      return false;
+    }
+    if (!c.is_zero()) terms.push_back({c, t.train, t.sketch});
+  }
+  for (Int k = 0; k <= space->d(); ++k) {
+    Count r = 0;
+    for (const LazyTerm &t : terms) r += t.train->r(k);
+    info.rank_in = (Int)std::max<Count>(info.rank_in, r);
+  }
+  if (terms.empty()) out = Train(space);
+  return !terms.empty();
+}
+
+} // namespace
+
+RoundInfo two_sweeps(const SpacePtr &space, const std::vector<LazyTerm> &all, const RoundOptions &options, RoundType method, Train &out)
+{
+  RoundInfo             info;
+  std::vector<LazyTerm> terms;
+  info.type = method;
+  if (!select(space, all, terms, info, out)) return info;
+  Sweeps s(space, terms, options, method);
+  if (!s.run(info)) {
+    out       = std::move(s.out());
+    info.norm = out.scale();
+    return info;
+  }
+  out           = std::move(s.out());
+  info.rank_out = out.max_rank();
+  info.norm     = norm(out);
+  if (!info.norm.finite() || info.norm.is_zero()) { // the last core is never factored
+    const bool zero = info.norm.is_zero();
+    out.set_zero();
+    if (!zero) out.set_scale(Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN())));
+    info.rank_out = 1;
+  }
+  return info;
+}
+
+Scaled norm_of_sum(const SpacePtr &space, const std::vector<LazyTerm> &all)
+{
+  RoundInfo             info;
+  std::vector<LazyTerm> terms;
+  Train                 out;
+  RoundOptions          options;
+  if (!select(space, all, terms, info, out)) return out.scale();
+  Sweeps s(space, terms, options, RoundType::qr);
+  if (space->d() > 1 && !s.from_right(1, false)) return s.out().scale();
+  return s.norm();
+}
+
+} // namespace petsctt
