@@ -268,14 +268,28 @@ void trsm(char side, char uplo, char trans, char diag, Count m, Count n, Scalar 
   count_flops((double)m * n * (side == 'L' ? m : n));
 }
 
-void gram(Count m, Count n, const Scalar *A, Count lda, Real beta, Scalar *C, Count ldc)
+namespace {
+
+void rank_k_update(char t, Count n, Count m, const Scalar *A, Count lda, Real beta, Scalar *C, Count ldc)
 {
   if (n == 0) return;
-  const char      uplo = 'U', t = op('C');
+  const char      uplo = 'U';
   const BInt      m_ = blas_int(m), n_ = blas_int(n), lda_ = lead(lda), ldc_ = lead(ldc);
   const PetscReal one = 1, b = beta;
   gram_(&uplo, &t, &n_, &m_, &one, A, &lda_, &b, C, &ldc_);
   count_flops((double)m * n * (n + 1));
+}
+
+} // namespace
+
+void gram(Count m, Count n, const Scalar *A, Count lda, Real beta, Scalar *C, Count ldc)
+{
+  rank_k_update(op('C'), n, m, A, lda, beta, C, ldc);
+}
+
+void gram_rows(Count n, Count m, const Scalar *A, Count lda, Real beta, Scalar *C, Count ldc)
+{
+  rank_k_update('N', n, m, A, lda, beta, C, ldc);
 }
 
 bool eigen(Count n, Scalar *A, Real *lambda)

@@ -35,6 +35,9 @@ void trsm(char side, char uplo, char trans, char diag, Count m, Count n, Scalar 
 // Upper triangle of C (n x n, ldc) := A^H A + beta C, A m x n (lda), beta real.
 void gram(Count m, Count n, const Scalar *A, Count lda, Real beta, Scalar *C, Count ldc);
 
+// The same of rows: upper triangle of C (n x n) := A A^H + beta C, A n x m.
+void gram_rows(Count n, Count m, const Scalar *A, Count lda, Real beta, Scalar *C, Count ldc);
+
 // Eigenvalues (ascending) and vectors (columns of A) of a Hermitian A (n x n, packed), of which the upper triangle is read. Returns false when
 // the iteration did not converge.
 bool eigen(Count n, Scalar *A, Real *lambda);

@@ -254,5 +254,6 @@ TEST(RandomSum, AutomaticTakesItForWideSums)
   EXPECT_EQ(info.type, RoundType::randomized);
   EXPECT_LT(distance(dense(y), t.sum), 1e-4);
   const std::vector<Term> few(t.terms.begin(), t.terms.begin() + 2);
-  EXPECT_EQ(round_sum(s, few, options(1e-4, RoundType::automatic), y).type, RoundType::qr);
+  EXPECT_EQ(round_sum(s, few, options(1e-4, RoundType::automatic), y).type, RoundType::gram);
+  EXPECT_EQ(round_sum(s, few, options(1e-8, RoundType::automatic), y).type, RoundType::qr);
 }

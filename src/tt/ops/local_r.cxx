@@ -17,12 +17,37 @@ constexpr Real  ill          = 1e-2;  // diagonal of R1 over the largest: the co
 void householder(const Rows &rows, RFactor &f)
 {
   const Count n = rows.columns(), step = rows.block_units(RFactor::block_rows(n));
-  Buffer      B((std::size_t)(step * rows.unit() * n));
+  Buffer      B((std::size_t)(step * rows.unit() * n)), T(rows.transposed() ? B.size() : 0);
   for (Count i = 0; i < rows.units(); i += step) {
     const Count c = std::min(step, rows.units() - i), m = c * rows.unit();
-    rows.fill(i, c, B.data(), m);
+    if (rows.transposed()) {
+      rows.fill(i, c, T.data());
+      conjugate_transpose(n, m, T.data(), B.data());
+    } else rows.fill(i, c, B.data());
     f.add(m, B.data(), m);
   }
+}
+
+// G (upper triangle) := beta G + B^H B for a block, which is divided by R0 from the right first if there is one.
+void add_block(const Rows &rows, Count first, Count count, const Scalar *R0, Scalar *B, Scalar *G, Real beta)
+{
+  const Count n = rows.columns(), m = count * rows.unit();
+  rows.fill(first, count, B);
+  if (rows.transposed()) {
+    if (R0) trsm('L', 'U', 'C', 'N', n, m, 1, R0, n, B, n);
+    gram_rows(n, m, B, n, beta, G, n);
+  } else {
+    if (R0) trsm('R', 'U', 'N', 'N', m, n, 1, R0, n, B, m);
+    gram(m, n, B, m, beta, G, n);
+  }
+}
+
+void add_blocks(const Rows &rows, const Scalar *R0, Scalar *G)
+{
+  const Count n = rows.columns(), step = rows.block_units(RFactor::block_rows(n));
+  Buffer      B((std::size_t)(step * rows.unit() * n));
+  std::fill(G, G + n * n, Scalar(0));
+  for (Count i = 0; i < rows.units(); i += step) add_block(rows, i, std::min(step, rows.units() - i), R0, B.data(), G, i ? 1 : 0);
 }
 
 // Smallest diagonal entry of an upper triangle relative to the norm of its column; 0 when something is not finite.
@@ -51,15 +76,8 @@ bool preconditioned(const Rows &rows, Buffer &R)
   const Scalar *R0 = f0.R();
   if (smallest_diagonal(n, R0) < singular) return false;
 
-  const Count step = rows.block_units(RFactor::block_rows(n));
-  Buffer      B((std::size_t)(step * rows.unit() * n)), G((std::size_t)(n * n));
-  G.fill(0);
-  for (Count i = 0; i < rows.units(); i += step) {
-    const Count c = std::min(step, rows.units() - i), m = c * rows.unit();
-    rows.fill(i, c, B.data(), m);
-    trsm('R', 'U', 'N', 'N', m, n, 1, R0, n, B.data(), m);
-    gram(m, n, B.data(), m, i ? 1 : 0, G.data(), n);
-  }
+  Buffer G((std::size_t)(n * n));
+  add_blocks(rows, R0, G.data());
   for (Count j = 0; j < n; ++j)
     for (Count i = j + 1; i < n; ++i) G[i + n * j] = 0;
   for (Count i = 0; i < n * n; ++i)
@@ -90,14 +108,16 @@ void add_local_r(const Rows &rows, RFactor &f)
 
 void local_gram(const Rows &rows, Scalar *G)
 {
-  const Count n = rows.columns(), step = rows.block_units(RFactor::block_rows(n));
-  Buffer      B((std::size_t)(step * rows.unit() * n));
-  std::fill(G, G + n * n, Scalar(0));
-  for (Count i = 0; i < rows.units(); i += step) {
-    const Count c = std::min(step, rows.units() - i), m = c * rows.unit();
-    rows.fill(i, c, B.data(), m);
-    gram(m, n, B.data(), m, i ? 1 : 0, G, n);
-  }
+  add_blocks(rows, nullptr, G);
+}
+
+void conjugate_transpose(Count rows, Count columns, const Scalar *from, Scalar *to)
+{
+  constexpr Count tile = 16;
+  for (Count j0 = 0; j0 < columns; j0 += tile)
+    for (Count i0 = 0; i0 < rows; i0 += tile)
+      for (Count j = j0; j < std::min(j0 + tile, columns); ++j)
+        for (Count i = i0; i < std::min(i0 + tile, rows); ++i) to[j + columns * i] = conj(from[i + rows * j]);
 }
 
 } // namespace petsctt

@@ -13,11 +13,14 @@ public:
   virtual Count columns() const = 0;
   virtual Count units() const = 0;         // units of rows that can be asked for
   virtual Count unit() const { return 1; } // rows of a unit
-  // B (ldb) := the rows of `count` units from `first` on.
-  virtual void fill(Count first, Count count, Scalar *B, Count ldb) const = 0;
+  // B := `count` units from `first` on, packed: their rows, m x columns with m = count unit, or, if they come conjugated and transposed, the
+  // columns x m matrix of them. The order of the rows within a block is the same for all columns and of no other importance.
+  virtual void fill(Count first, Count count, Scalar *B) const = 0;
+  virtual bool transposed() const = 0;
   // A few linear combinations of all rows with coefficients 0 and +-1, such that nearly every vector of the row space is about as long in them as
   // in all rows, up to a factor; false: none to be had. Cost: one pass over what the rows are made from.
-  virtual bool sketch(Buffer &, Count &) const { return false; }
+  // The combinations come as rows in S (rows x columns, packed).
+  virtual bool sketch(Buffer &S, Count &rows) const = 0;
 
   Count rows() const { return units() * unit(); }
   Count block_units(Count rows) const { return std::max<Count>(1, std::min(units(), rows / std::max<Count>(1, unit()))); }
@@ -31,6 +34,9 @@ public:
 // arXiv 2210.09953, 2022). That B is well-conditioned is checked; if it is not, or R0 is nearly singular, Householder reflectors do the work. Cost
 // 2 m n^2 flops either way.
 void add_local_r(const Rows &rows, RFactor &f);
+
+// to (columns x rows) := from^H, from rows x columns, both packed.
+void conjugate_transpose(Count rows, Count columns, const Scalar *from, Scalar *to);
 
 // Upper triangle of G (n x n) := B^H B of the rows of this process. Cost m n^2 flops.
 void local_gram(const Rows &rows, Scalar *G);

@@ -129,18 +129,19 @@ RoundInfo round(Train &x, const RoundOptions &o)
 {
   PETSCTT_REQUIRE(o.rtol >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rounding tolerance %g must not be negative", (double)o.rtol);
   PETSCTT_REQUIRE(o.max_rank >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rank cap %lld must not be negative (0: none)", (long long)o.max_rank);
-  if (o.type == RoundType::randomized) {
+  const Int       d    = x.d();
+  const RoundType type = o.type == RoundType::automatic ? choose_round_type(x, o) : o.type;
+  if (o.type == RoundType::randomized) { // a single train is not randomised unless asked for: its sweeps are cheaper
     const PlainTrain lazy(x);
     Train            out(x.space());
     RoundInfo        r = randomized_round_sum(x.space(), {{Scaled(Scalar(1)), &lazy}}, o, out);
     x                  = std::move(out);
     return r;
   }
-  const Int d = x.d();
   if (d > 1 && x.left() <= x.right()) { // otherwise the sweep to the left alone is left to do, or the shorter way
     const PlainTrain lazy(x);
     Train            out(x.space());
-    const RoundType  method = o.type == RoundType::gram ? RoundType::gram : RoundType::qr;
+    const RoundType  method = type == RoundType::gram ? RoundType::gram : RoundType::qr;
     RoundInfo        r      = two_sweeps(x.space(), {{Scaled(Scalar(1)), &lazy}}, o, method, out);
     x                       = std::move(out);
     return r;

@@ -15,6 +15,7 @@ struct RoundOptions {
   Scaled        atol;            // absolute one; the larger of the two counts
   Int           max_rank = 0;    // cap on every TT rank; 0 = none
   std::uint64_t seed     = 0;    // of random sketches
+  bool          formed   = false; // sums are formed with all their entries before they are rounded: the obvious way, to compare with
 };
 
 // What one rounding did.
@@ -39,14 +40,18 @@ struct Term {
   TrainSketch     *sketch = nullptr; // of the train, when the caller keeps one (ops/random_sum.hpp)
 };
 
-// x := round(x), both sweeps by TSQR (Oseledets 2011, algorithm 2, with the distributed QR of ops/tsqr.hpp). Leaves x
-// left-orthogonal with centre d-1. A train with NaN or Inf comes back as the rank-1 train whose scale is NaN.
+// x := round(x) (Oseledets 2011, algorithm 2, in the form of ops/two_sweeps.hpp, or ops/random_sum.hpp for `randomized`). A train that is
+// left-orthogonal already, as results of roundings are, is only truncated, from the right, by TSQR, whatever the type. Leaves x left-
+// (in that case right-)orthogonal but for its last (first) core. A train with NaN or Inf comes back as the rank-1 train whose scale is NaN.
 RoundInfo round(Train &x, const RoundOptions &options);
 
-// out := round(sum of the terms); out may be one of the trains. No terms or all zero: the zero train of `space`.
-// `automatic` forms the sum and rounds it by TSQR sweeps, unless the stated flop counts of ops/random_sum.hpp are less than half of
-// those of the sweeps over the formed sum: then the sum is randomised.
+// out := round(sum of the terms), which is not formed; out may be one of the trains. No terms or all zero: the zero train of `space`.
+// `automatic` takes `gram` instead of `qr` where the tolerance of each truncation is 1e-6 or more, and `randomized` instead of either for
+// tolerances down to 1e-12 and up to 16 modes where its stated flop count is less than two thirds of the other's (sum.cxx).
 RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const RoundOptions &options, Train &out);
+
+// What `automatic` means for a train: qr or gram or randomized.
+RoundType choose_round_type(const Train &x, const RoundOptions &options);
 
 // The sum itself, TT ranks added, not rounded. Zero terms are dropped.
 Train form_sum(const SpacePtr &space, const std::vector<Term> &terms);

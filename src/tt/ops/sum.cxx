@@ -2,6 +2,7 @@
 #include "tt/ops/lazy.hpp"
 #include "tt/ops/random_sum.hpp"
 #include "tt/ops/round.hpp"
+#include "tt/ops/two_sweeps.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -76,39 +77,80 @@ Train form_sum(const SpacePtr &space, const std::vector<Term> &all)
 
 namespace {
 
-constexpr Int  randomize_above = 40; // formed TT ranks up to this are rounded faster than they are sketched
+constexpr Int  randomize_above = 40; // sums with TT ranks up to this are rounded faster than they are sketched
 constexpr Int  randomize_modes = 16; // the norms of sketches of more modes vary too much to be relied on
 constexpr Real randomize_rtol  = 1e-12;
+constexpr Real gram_rtol2      = 1e-12; // squared tolerance of one truncation above which Gram matrices are accurate enough as a rule
 
-// Is the sum so wide that sketching it pays? Compares nominal flops: about 6 n R^3 per core for the two sweeps over the formed sum;
-// 4 n r l (r + l) per core and term, and 8 n l^3 per core for the basis and the final sweep, of the sketch.
-bool sketching_pays(const Space &space, const std::vector<LazyTerm> &terms, const RoundOptions &o)
+// Nominal flops of one rounding by the methods, up to lower terms; see two_sweeps.hpp and random_sum.hpp.
+struct Work {
+  double qr = 0, gram = 0, sketch = 0;
+  Count  widest = 0; // TT rank of the sum
+};
+
+Work work_of(const Space &space, const std::vector<LazyTerm> &terms)
 {
-  if (terms.empty() || space.d() < 2 || space.d() > randomize_modes || (o.rtol < randomize_rtol && o.atol.is_zero())) return false;
-  double sweeps = 0, sketch = 0;
-  Count  widest = 0;
+  Work w;
   for (Int k = 0; k < space.d(); ++k) {
     const double n = (double)space.N(k);
-    double       R0 = 0, R1 = 0, l0 = 0, l1 = 0, each = 0;
+    double       R0 = 0, R1 = 0, t0 = 0, t1 = 0, blocks = 0, each = 0;
     for (const LazyTerm &t : terms) {
       R0 += t.train->r(k);
       R1 += t.train->r(k + 1);
-      l0 = std::max<double>(l0, t.train->rank_guess(k));
-      l1 = std::max<double>(l1, t.train->rank_guess(k + 1));
+      t0 = std::max<double>(t0, t.train->rank_guess(k));
+      t1 = std::max<double>(t1, t.train->rank_guess(k + 1));
+      blocks += (double)t.train->rank_guess(k) * t.train->rank_guess(k + 1);
     }
-    if (k == 0) R0 = l0 = 1;
-    if (k + 1 == space.d()) R1 = l1 = 1;
-    l0 = std::min(R0, 1.25 * l0 + 26);
-    l1 = std::min(R1, 1.25 * l1 + 26);
+    if (k == 0) R0 = t0 = 1;
+    if (k + 1 == space.d()) R1 = t1 = 1;
+    const double l0 = std::min(R0, 1.25 * t0 + 26), l1 = std::min(R1, 1.25 * t1 + 26); // columns of a sketch
     for (const LazyTerm &t : terms) {
       const double r0 = t.train->rank_guess(k), r1 = t.train->rank_guess(k + 1);
       each += 2 * n * (r0 * r1 * (l0 + 2 * l1) + 2 * r1 * l0 * l1);
     }
-    widest = std::max(widest, (Count)R1);
-    sweeps += 6 * n * R0 * R1 * std::max(R0, R1);
-    sketch += each + 8 * n * l0 * l1 * std::max(l0, l1);
+    w.widest = std::max(w.widest, (Count)R1);
+    const double common = 2 * n * blocks * (R1 + t0) + 4 * n * t0 * R1 * t1 + 2 * n * t0 * t1 * t1; // T and C; U and L; U made orthonormal
+    w.qr += common + 2 * n * R1 * R0 * R0 + 4 * n * t0 * R1 * R1;
+    w.gram += common + n * R1 * R0 * R0 + n * t0 * R1 * R1;
+    w.sketch += each + 8 * n * l0 * l1 * std::max(l0, l1);
   }
-  return widest > randomize_above && 2 * sketch < sweeps;
+  return w;
+}
+
+// The method with the least work among those that are accurate enough: see round.hpp.
+RoundType choose(const Space &space, const std::vector<LazyTerm> &terms, const RoundOptions &o)
+{
+  const bool   relative = o.atol.is_zero(); // an absolute tolerance may turn out to be any relative one
+  const bool   gram     = relative && o.rtol * o.rtol / std::max<Int>(1, space.d() - 1) >= gram_rtol2;
+  const Work   w        = work_of(space, terms);
+  const double sweeps   = gram ? w.gram : w.qr;
+  if (w.widest > randomize_above && space.d() <= randomize_modes && (o.rtol >= randomize_rtol || !relative) && 1.5 * w.sketch < sweeps) return RoundType::randomized;
+  return gram ? RoundType::gram : RoundType::qr;
+}
+
+} // namespace
+
+RoundType choose_round_type(const Train &x, const RoundOptions &options)
+{
+  const PlainTrain lazy(x);
+  return choose(*x.space(), {{Scaled(Scalar(1)), &lazy}}, options);
+}
+
+namespace {
+
+RoundInfo round_formed(const SpacePtr &space, const std::vector<Term> &terms, const RoundOptions &options, Train &out)
+{
+  std::vector<Train> formed; // of the lazy terms
+  formed.reserve(terms.size());
+  std::vector<Term> all;
+  for (const Term &t : terms) {
+    if (t.lazy) formed.push_back(t.lazy->form());
+    all.push_back({t.coefficient, t.lazy ? &formed.back() : t.train});
+  }
+  Train     sum  = form_sum(space, all);
+  RoundInfo info = round(sum, options);
+  out            = std::move(sum);
+  return info;
 }
 
 } // namespace
@@ -124,22 +166,20 @@ RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const
     require_same_space(*space, *l->space(), "Sum of tensor trains");
     if (!(t.coefficient * l->scale()).is_zero()) lazy.push_back({t.coefficient, l, t.sketch});
   }
-  if (options.type == RoundType::randomized || (options.type == RoundType::automatic && sketching_pays(*space, lazy, options))) {
-    Train     sum(space);
-    RoundInfo info = randomized_round_sum(space, lazy, options, sum);
-    out            = std::move(sum);
+  if (space->d() == 1 || options.formed) return round_formed(space, terms, options, out);
+  // what is known of the orthogonality of a single train is used by round()
+  const Train *single = lazy.size() == 1 ? lazy[0].train->plain() : nullptr;
+  if (lazy.empty() || (single && options.type != RoundType::randomized)) {
+    Train     x = single ? *single : Train(space);
+    if (single) x.set_scale(x.scale() * lazy[0].coefficient);
+    RoundInfo info = round(x, options);
+    out            = std::move(x);
     return info;
   }
-  std::vector<Train> formed; // of the lazy terms
-  formed.reserve(terms.size());
-  std::vector<Term> all;
-  for (const Term &t : terms) {
-    if (t.lazy) formed.push_back(t.lazy->form());
-    all.push_back({t.coefficient, t.lazy ? &formed.back() : t.train});
-  }
-  Train     sum  = form_sum(space, all);
-  RoundInfo info = round(sum, options);
-  out            = std::move(sum);
+  const RoundType type = options.type == RoundType::automatic ? choose(*space, lazy, options) : options.type;
+  Train           sum(space);
+  RoundInfo       info = type == RoundType::randomized ? randomized_round_sum(space, lazy, options, sum) : two_sweeps(space, lazy, options, type, sum);
+  out                  = std::move(sum);
   return info;
 }
 

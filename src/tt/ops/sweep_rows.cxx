@@ -77,26 +77,36 @@ TRows::TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, cons
   }
 }
 
-void TRows::fill_from(const std::vector<Part> &parts, Count n, Count first, Count count, Scalar *B, Count ldb) const
+// B: columns x (count l), column i + count j for point first + i.
+void TRows::fill_from(const std::vector<Part> &parts, Count n, Count first, Count count, Scalar *B) const
 {
   const Count l = w_.l;
   for (std::size_t t = 0; t < parts.size(); ++t) {
     const Part   &p  = parts[t];
-    const Count   r0 = p.core->r0, r1 = p.core->r1;
-    const Scalar *A  = p.core->data();
-    Scalar       *to = B + ldb * p.offset;
-    if (p.multiply)
-      for (Count i = 0; i < count; ++i) gemm('C', 'C', l, r0, r1, 1, w_.w[t].data(), r1, A + r0 * (first + i), r0 * n, 0, to + l * i, ldb);
-    else
-      for (Count i = 0; i < count; ++i)
-        for (Count j = 0; j < l; ++j)
-          for (Count a = 0; a < r0; ++a) to[j + l * i + ldb * a] = conj(A[a + r0 * (first + i + n * j)]);
+    const Count   r0 = p.core->r0, r1 = p.core->r1, m = r0 * count;
+    const Scalar *A  = p.core->data() + r0 * first;
+    if (parts.size() == 1) {
+      if (p.multiply) gemm('N', 'N', m, l, r1, 1, A, r0 * n, w_.w[t].data(), r1, 0, B, m);
+      else
+        for (Count j = 0; j < l; ++j) std::copy(A + r0 * n * j, A + r0 * n * j + m, B + m * j);
+      continue;
+    }
+    const Scalar *from = A;
+    Count         ld   = r0 * n;
+    if (p.multiply) {
+      if ((Count)piece_.size() < m * l) piece_ = Buffer((std::size_t)(m * l));
+      gemm('N', 'N', m, l, r1, 1, A, r0 * n, w_.w[t].data(), r1, 0, piece_.data(), m);
+      from = piece_.data();
+      ld   = m;
+    }
+    for (Count j = 0; j < l; ++j)
+      for (Count i = 0; i < count; ++i) std::copy(from + ld * j + r0 * i, from + ld * j + r0 * (i + 1), B + p.offset + columns_ * (i + count * j));
   }
 }
 
-void TRows::fill(Count first, Count count, Scalar *B, Count ldb) const
+void TRows::fill(Count first, Count count, Scalar *B) const
 {
-  fill_from(parts_, n_, first, count, B, ldb);
+  fill_from(parts_, n_, first, count, B);
 }
 
 // Sums of A(:, i, :) over groups of i with random signs: T of the sums has few rows and, but for vectors of a special kind, the lengths of T.
@@ -122,8 +132,10 @@ bool TRows::sketch(Buffer &S, Count &rows) const
     sums[t].core = &sums[t].own;
   }
   rows = g * w_.l;
-  S    = Buffer((std::size_t)(rows * columns_));
-  fill_from(sums, g, 0, g, S.data(), rows);
+  Buffer wide((std::size_t)(rows * columns_));
+  S = Buffer(wide.size());
+  fill_from(sums, g, 0, g, wide.data());
+  conjugate_transpose(columns_, rows, wide.data(), S.data());
   return true;
 }
 
@@ -137,38 +149,78 @@ void ZRows::product(const std::vector<const Scalar *> &C, Count count, Count ldc
     gemm('N', 'N', count, w_.l, C_[i].r1, ldexp(Scalar(1), w_.e[i] - e_), C[i], ldc, w_.w[i].data(), C_[i].r1, i ? 1 : 0, B, ldb);
 }
 
-void ZRows::fill(Count first, Count count, Scalar *B, Count ldb) const
+void ZRows::fill(Count first, Count count, Scalar *B) const
 {
   std::vector<const Scalar *> C;
   for (const Core &c : C_) C.push_back(c.data() + first);
-  product(C, count, units(), B, ldb);
+  product(C, count, units(), B, count);
 }
 
-// Sums of rows of C with random signs.
-bool ZRows::sketch(Buffer &S, Count &rows) const
+namespace {
+
+// Sums of rows of C (m x r) with random signs: row i goes into sum i mod s.
+Buffer signed_sums(Count m, Count r, const Scalar *C, Count s)
 {
-  const Count s = 4 * w_.l, m = units();
-  if (m < 2 * s) return false;
   std::vector<Real> sign((std::size_t)m);
   for (Count i = 0; i < m; ++i) sign[i] = sign_of((std::uint64_t)i);
+  Buffer b((std::size_t)(s * r));
+  b.fill(0);
+  for (Count j = 0; j < r; ++j)
+    for (Count i = 0; i < m; i += s) {
+      const Count   count = std::min(s, m - i);
+      const Scalar *from  = C + m * j + i;
+      const Real   *f     = sign.data() + i;
+      Scalar       *to    = b.data() + s * j;
+      for (Count q = 0; q < count; ++q) to[q] += f[q] * from[q];
+    }
+  return b;
+}
+
+constexpr Count sums_per_column = 4;
+
+} // namespace
+
+bool ZRows::sketch(Buffer &S, Count &rows) const
+{
+  const Count s = sums_per_column * w_.l, m = units();
+  if (m < 2 * s) return false;
   std::vector<Buffer>         sums;
   std::vector<const Scalar *> C;
   for (const Core &c : C_) {
-    Buffer b((std::size_t)(s * c.r1));
-    b.fill(0);
-    for (Count j = 0; j < c.r1; ++j)
-      for (Count i = 0; i < m; i += s) {
-        const Count   count = std::min(s, m - i);
-        const Scalar *from  = c.data() + m * j + i;
-        Scalar       *to    = b.data() + s * j;
-        for (Count q = 0; q < count; ++q) to[q] += sign[i + q] * from[q];
-      }
-    sums.push_back(std::move(b));
+    sums.push_back(signed_sums(m, c.r1, c.data(), s));
     C.push_back(sums.back().data());
   }
   rows = s;
   S    = Buffer((std::size_t)(s * w_.l));
   product(C, s, s, S.data(), s);
+  return true;
+}
+
+Count CRows::columns() const
+{
+  Count r = 0;
+  for (const Core &c : C_) r += c.r1;
+  return r;
+}
+
+void CRows::fill(Count first, Count count, Scalar *B) const
+{
+  const Count m = units();
+  for (const Core &c : C_)
+    for (Count j = 0; j < c.r1; ++j, B += count) std::copy(c.data() + first + m * j, c.data() + first + count + m * j, B);
+}
+
+bool CRows::sketch(Buffer &S, Count &rows) const
+{
+  const Count n = columns(), s = sums_per_column * n, m = units();
+  if (m < 2 * s) return false;
+  rows      = s;
+  S         = Buffer((std::size_t)(s * n));
+  Scalar *B = S.data();
+  for (const Core &c : C_) {
+    const Buffer b = signed_sums(m, c.r1, c.data(), s);
+    B              = std::copy(b.data(), b.data() + b.size(), B);
+  }
   return true;
 }
 

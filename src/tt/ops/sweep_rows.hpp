@@ -23,7 +23,7 @@ struct RightFactor {
   Buffer stacked(const std::vector<LazyTerm> &terms, Int k, std::int64_t e) const;
 };
 
-// The conjugate transpose of T = core_k W_(k+1), all terms over each other: rows (i, j) with j < l fastest, a unit for each i; columns (term, a).
+// The conjugate transpose of T = core_k W_(k+1), all terms over each other: rows (i, j) with j < l, a unit for each i; columns (term, a).
 class TRows : public Rows {
 public:
   // in_range: cores whose largest entry is far from 1 are divided by a power of two first (collective then)
@@ -31,7 +31,8 @@ public:
   Count columns() const override { return columns_; }
   Count units() const override { return n_; }
   Count unit() const override { return w_.l; }
-  void  fill(Count first, Count count, Scalar *B, Count ldb) const override;
+  bool  transposed() const override { return true; }
+  void  fill(Count first, Count count, Scalar *B) const override;
   bool  sketch(Buffer &S, Count &rows) const override;
   const std::vector<std::int64_t> &exponents() const { return e_; } // of the columns of each term
 
@@ -42,12 +43,27 @@ private:
     Count       offset   = 0;
     Core        own;
   };
-  void fill_from(const std::vector<Part> &parts, Count n, Count first, Count count, Scalar *B, Count ldb) const;
+  void fill_from(const std::vector<Part> &parts, Count n, Count first, Count count, Scalar *B) const;
 
   const RightFactor        &w_;
   Count                     n_, start_, columns_ = 0;
   std::vector<Part>         parts_;
   std::vector<std::int64_t> e_;
+  mutable Buffer            piece_; // of one term, before it takes its place among the others
+};
+
+// The C_i beside each other.
+class CRows : public Rows {
+public:
+  explicit CRows(const std::vector<Core> &C) : C_(C) { }
+  Count columns() const override;
+  Count units() const override { return (Count)C_[0].r0 * C_[0].n; }
+  bool  transposed() const override { return false; }
+  void  fill(Count first, Count count, Scalar *B) const override;
+  bool  sketch(Buffer &S, Count &rows) const override;
+
+private:
+  const std::vector<Core> &C_;
 };
 
 // Z = sum of C_i W_i, in units of 2^e.
@@ -56,7 +72,8 @@ public:
   ZRows(const std::vector<Core> &C, const RightFactor &w, std::int64_t e) : C_(C), w_(w), e_(e) { }
   Count columns() const override { return w_.l; }
   Count units() const override { return (Count)C_[0].r0 * C_[0].n; }
-  void  fill(Count first, Count count, Scalar *B, Count ldb) const override;
+  bool  transposed() const override { return false; }
+  void  fill(Count first, Count count, Scalar *B) const override;
   bool  sketch(Buffer &S, Count &rows) const override;
 
 private:

@@ -35,12 +35,13 @@ struct Decision {
   Real   eps2   = 0;     // squared tolerance of the whole, once the norm is known
   bool   cap_hit = false;
   Buffer m;              // rows x l, packed
+  Buffer carry;          // U^H C, l x total rank, where it comes with the decision
 };
 
 void share(const Comm &comm, Decision &c, Count rows)
 {
-  Scalar head[6] = {(Real)c.status, (Real)c.l, c.tail2, c.floor2, (Real)c.cap_hit, c.eps2};
-  comm.bcast(head, 6);
+  Scalar head[7] = {(Real)c.status, (Real)c.l, c.tail2, c.floor2, (Real)c.cap_hit, c.eps2, (Real)c.carry.size()};
+  comm.bcast(head, 7);
   c.status  = (int)std::lround(real(head[0]));
   c.l       = (Int)std::lround(real(head[1]));
   c.tail2   = real(head[2]);
@@ -50,6 +51,10 @@ void share(const Comm &comm, Decision &c, Count rows)
   if (c.status != fine) return;
   if (comm.rank() != 0) c.m = Buffer((std::size_t)(rows * c.l));
   comm.bcast(c.m.data(), rows * c.l);
+  const auto entries = (std::size_t)std::llround(real(head[6]));
+  if (entries == 0) return;
+  if (comm.rank() != 0) c.carry = Buffer(entries);
+  comm.bcast(c.carry.data(), (Count)entries);
 }
 
 // Norms of the columns of an upper triangle, and whether they can be trusted.
@@ -341,13 +346,14 @@ private:
   }
 
   // Rank, error and V S^-1 from singular values s (descending) and V (columns) of C W.
-  void truncate(Decision &c, Int l, const std::vector<Real> &s, const std::function<Scalar(Int, Int)> &V, Real noise2)
+  // At most as many as the `rows` of the whole: what is beyond is round-off, and has no place for an orthonormal vector.
+  void truncate(Decision &c, Count rows, Int l, const std::vector<Real> &s, const std::function<Scalar(Int, Int)> &V, Real noise2)
   {
     Real total2 = 0;
     for (Real v : s) total2 += v * v;
     Int t = kept(s, budget_.next(), &c.tail2);
     // below round-off, directions are arbitrary
-    while (t > 1 && s[t - 1] * s[t - 1] <= std::max(abs2(eps) * s[0] * s[0], noise2)) {
+    while (t > 1 && (t > rows || s[t - 1] * s[t - 1] <= std::max(abs2(eps) * s[0] * s[0], noise2))) {
       c.tail2 += s[t - 1] * s[t - 1] / total2;
       --t;
     }
@@ -364,14 +370,17 @@ private:
       for (Int i = 0; i < l; ++i) c.m[i + (Count)l * j] = V(i, j) / s[j];
   }
 
+  // Singular values of C W from the triangle of C, which gives U^H C as well, or, where W has fewer columns, from that of C W.
   Decision split(Int k, const std::vector<Core> &C)
   {
     const RightFactor &w = right_[k + 1];
     const std::int64_t e = w.top();
-    const ZRows        rows(C, w, e);
-    const Count        l = rows.columns();
+    const Count        l = w.l, R = total_rank(k + 1);
+    const bool         of_C = l == R;
+    const CRows        c_rows(C);
+    const ZRows        z_rows(C, w, e);
     RFactor            f(l);
-    add_local_r(rows, f);
+    add_local_r(of_C ? static_cast<const Rows &>(c_rows) : z_rows, f);
     if (!space_->replicated(k)) f.reduce(space_->comm());
     Decision c;
     if (space_->comm().rank() == 0) {
@@ -379,14 +388,24 @@ private:
       c.status = column_norms(l, f.R(), D);
       if (c.status == fine) {
         Buffer A((std::size_t)(l * l)), U((std::size_t)(l * l)), VT((std::size_t)(l * l));
-        std::copy(f.R(), f.R() + l * l, A.data());
-        if (!gesvd(l, l, A.data(), l, s.data(), U.data(), VT.data())) c.status = no_convergence;
+        if (of_C && !w.identity) {
+          const Buffer W = w.stacked(terms_, k + 1, e);
+          gemm('N', 'N', l, l, l, 1, f.R(), l, W.data(), l, 0, A.data(), l);
+        } else std::copy(f.R(), f.R() + l * l, A.data());
+        bool ok = true;
+        for (Count i = 0; ok && i < l * l; ++i) ok = is_finite(A[i]);
+        if (!ok) c.status = out_of_range;
+        else if (!gesvd(l, l, A.data(), l, s.data(), U.data(), VT.data())) c.status = no_convergence;
         else if (!(s[0] > 0)) c.status = all_zero;
         else {
           Real norm2 = 0;
           for (Real v : s) norm2 += v * v;
           refer_to(k, norm2, e + le_);
-          truncate(c, (Int)l, s, [&](Int i, Int j) { return conj(VT[j + l * i]); }, 0);
+          truncate(c, (Count)t_ * space_->N(k), (Int)l, s, [&](Int i, Int j) { return conj(VT[j + l * i]); }, 0);
+          if (of_C) {
+            c.carry = Buffer((std::size_t)(c.l * R));
+            gemm('C', 'N', c.l, R, l, 1, U.data(), l, f.R(), l, 0, c.carry.data(), c.l);
+          }
         }
       }
     }
@@ -445,7 +464,10 @@ private:
           std::vector<Real> s((std::size_t)l);
           for (Count j = 0; j < l; ++j) s[j] = std::sqrt(std::max<Real>(0, lambda[l - 1 - j]));
           c.floor2 = noise2 / norm2;
-          truncate(c, (Int)l, s, [&](Int i, Int j) { return H[i + l * (l - 1 - j)]; }, eps * norm2);
+          truncate(c, (Count)t_ * space_->N(k), (Int)l, s, [&](Int i, Int j) { return H[i + l * (l - 1 - j)]; }, eps * norm2);
+          // U^H C = (W P)^H C^H C; T = C^H C W
+          c.carry = Buffer((std::size_t)(c.l * R));
+          gemm('C', 'C', c.l, R, l, 1, c.m.data(), l, T.data(), R, 0, c.carry.data(), c.l);
         }
       }
     }
@@ -458,40 +480,37 @@ private:
   {
     const RightFactor  &w = right_[k + 1];
     const Count         m = (Count)t_ * C[0].n, t = c.l, R = total_rank(k + 1);
+    const bool          carried = c.carry.size() > 0;
     Core                q(t_, C[0].n, (Int)t);
     std::vector<Buffer> M;
     const std::int64_t  e = w.top();
     for (std::size_t i = 0; i < C.size(); ++i) M.push_back(w.times(i, C[i].r1, e, c.m.data(), t));
-    Buffer all((std::size_t)(t * t + t * R));
+    Buffer all((std::size_t)(t * t + (carried ? 0 : t * R))), carry;
     all.fill(0);
     const Count step = RFactor::block_rows(std::max(R, t));
     for (Count row = 0; row < m; row += step) {
       const Count b = std::min(step, m - row);
       for (std::size_t i = 0; i < C.size(); ++i) gemm('N', 'N', b, t, C[i].r1, 1, C[i].data() + row, m, M[i].data(), C[i].r1, i ? 1 : 0, q.data() + row, m);
       gram(b, t, q.data() + row, m, 1, all.data(), t);
-      Scalar *K = all.data() + t * t;
-      for (std::size_t i = 0; i < C.size(); ++i) {
-        gemm('C', 'N', t, C[i].r1, b, 1, q.data() + row, m, C[i].data() + row, m, 1, K, t);
-        K += t * C[i].r1;
-      }
+      if (!carried) add_carry(C, q, row, b, all.data() + t * t);
     }
     if (!space_->replicated(k)) space_->comm().sum(all.data(), (Count)all.size());
-    if (!correct(all.data(), t, R, q)) { // nearly dependent: an orthonormal basis by reflectors, whatever it is worth
-      Tsqr f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, t, q.data());
-      // fewer rows than columns cannot be: the rank is at most that of C W
-      Core explicit_q(t_, C[0].n, (Int)t);
-      f.apply(nullptr, f.p(), explicit_q.data());
-      q = std::move(explicit_q);
-      all.fill(0);
-      Scalar *K = all.data() + t * t;
-      for (std::size_t i = 0; i < C.size(); ++i) {
-        gemm('C', 'N', t, C[i].r1, m, 1, q.data(), m, C[i].data(), m, 0, K, t);
-        K += t * C[i].r1;
-      }
-      if (!space_->replicated(k)) space_->comm().sum(all.data(), (Count)all.size());
+    if (carried) carry = c.carry;
+    else {
+      carry = Buffer((std::size_t)(t * R));
+      std::copy(all.data() + t * t, all.data() + all.size(), carry.data());
     }
-    Scalar *K = all.data() + t * t;
-    le_ += take_exponent(K, t * R);
+    if (!correct(all.data(), t, R, q, carry.data(), carried)) { // nearly dependent: an orthonormal basis by reflectors, whatever it is worth
+      Tsqr f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, t, q.data());
+      Core basis(t_, C[0].n, (Int)t); // f.p() is t: there are as many rows
+      f.apply(nullptr, f.p(), basis.data());
+      q = std::move(basis);
+      carry.fill(0);
+      add_carry(C, q, 0, m, carry.data());
+      if (!space_->replicated(k)) space_->comm().sum(carry.data(), t * R);
+    }
+    le_ += take_exponent(carry.data(), t * R);
+    const Scalar *K = carry.data();
     for (std::size_t i = 0; i < C.size(); ++i) {
       L_[i] = Buffer((std::size_t)(t * C[i].r1));
       std::copy(K, K + t * C[i].r1, L_[i].data());
@@ -501,21 +520,33 @@ private:
     out_.set_core(k, std::move(q));
   }
 
-  // U := U F^-1, U^H C := F^-H U^H C with U^H U = F^H F. False when U is too far from orthonormal for that.
-  bool correct(Scalar *all, Count t, Count R, Core &q) const
+  // K += U^H C for b rows from `row` on.
+  static void add_carry(const std::vector<Core> &C, const Core &q, Count row, Count b, Scalar *K)
+  {
+    const Count m = (Count)q.r0 * q.n, t = q.r1;
+    for (const Core &c : C) {
+      gemm('C', 'N', t, c.r1, b, 1, q.data() + row, m, c.data() + row, m, 1, K, t);
+      K += t * c.r1;
+    }
+  }
+
+  // With U^H U = F^H F, in `gram`: U := U F^-1. The carry becomes F^-H carry where it was computed as U^H C, and F carry where it is that of the
+  // basis that U approximates. False when U is too far from orthonormal for that.
+  static bool correct(Scalar *gram, Count t, Count R, Core &q, Scalar *carry, bool exact)
   {
     Real off = 0;
     for (Count j = 0; j < t; ++j)
       for (Count i = 0; i <= j; ++i) {
-        const Real d = petsctt::abs(all[i + t * j] - Scalar(i == j ? 1 : 0));
+        const Real d = petsctt::abs(gram[i + t * j] - Scalar(i == j ? 1 : 0));
         if (!(d <= 0.1)) return false;
         off = std::max(off, d);
       }
     if (off <= 4 * eps) return true;
-    if (potrf(t, all, t) != 0) return false;
+    if (potrf(t, gram, t) != 0) return false;
     const Count m = (Count)q.r0 * q.n, step = RFactor::block_rows(t);
-    for (Count row = 0; row < m; row += step) trsm('R', 'U', 'N', 'N', std::min(step, m - row), t, 1, all, t, q.data() + row, m);
-    trsm('L', 'U', 'C', 'N', t, R, 1, all, t, all + t * t, t);
+    for (Count row = 0; row < m; row += step) trsm('R', 'U', 'N', 'N', std::min(step, m - row), t, 1, gram, t, q.data() + row, m);
+    if (exact) trmm('L', 'U', 'N', 'N', t, R, 1, gram, t, carry, t);
+    else trsm('L', 'U', 'C', 'N', t, R, 1, gram, t, carry, t);
     return true;
   }
 
