@@ -11,5 +11,6 @@
 
 PETSCTT_EXTERN PetscErrorCode PetscTTInitializePackage(void);
 PETSCTT_EXTERN PetscErrorCode PetscTTFinalizePackage(void);
+PETSCTT_EXTERN PetscErrorCode PetscTTFreeWorkspace(void);
 
 #endif

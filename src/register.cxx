@@ -1,5 +1,6 @@
 // The types of this library: one line each. This file stands above all layers, so that none of them needs to look up.
 #include "petsctt.h"
+#include "tt/buffer.hpp"
 #include "sys/compat.hpp"
 #include "sys/log.hpp"
 
@@ -13,6 +14,28 @@ PETSC_EXTERN PetscErrorCode KSPRegisterTTRefusals(void); // src/ksp: solvers of 
 static PetscBool initialized = PETSC_FALSE;
 
 /*@C
+  PetscTTFreeWorkspace - Returns to the system the memory of TT vectors and workspace that is kept for the next one
+
+  Not Collective
+
+  Level: advanced
+
+  Notes:
+  Arrays of 64 kB and more are kept when they are no longer needed, since fresh pages cost more than the arithmetic on them: a rounding
+  allocates nothing when one of the same shape went before. On each process, what is kept and what is in use are together at most 9/8 of the
+  largest amount that was in use at a time. Call this after a large solve in a program that then needs the memory for something else.
+  `PetscFinalize()` does it.
+
+.seealso: `PetscTTInitializePackage()`, `PetscTTFinalizePackage()`
+@*/
+PetscErrorCode PetscTTFreeWorkspace(void)
+{
+  PetscFunctionBegin;
+  petsctt::free_cached_memory();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
   PetscTTFinalizePackage - Forgets that the types of PETScTT were registered. `PetscFinalize()` calls it.
 
   Not Collective
@@ -24,6 +47,7 @@ static PetscBool initialized = PETSC_FALSE;
 PetscErrorCode PetscTTFinalizePackage(void)
 {
   PetscFunctionBegin;
+  PetscCall(PetscTTFreeWorkspace());
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

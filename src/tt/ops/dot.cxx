@@ -15,20 +15,33 @@ namespace {
 // fastest, the same on all processes.
 using Matrix = Buffer;
 
+constexpr Count cached_entries = Count(1) << 19; // of the intermediate, which is to stay in the last level of cache
+
 // out (B.r1 x A.r1) := B_V^h (N A_H), with N of B.r0 x A.r0 given as op(M); A_H = r0 x (n r1) and B_V = (r0 n) x r1 are the cores
-// as they lie in memory. In pieces of the mode, so that the intermediate stays in cache and is never large.
+// as they lie in memory. In blocks of A.r1, or of the mode where that is long, so that the intermediate is never large.
 void two_products(char op, const Matrix &M, Count ldm, const Core &A, const Core &B, char h, Scalar *out)
 {
-  const Count n      = A.n, target = (Count)1 << 17;
-  const Count piece  = std::max<Count>(1, std::min(n, std::max<Count>(32, target / ((Count)B.r0 * A.r1))));
+  const Count n = A.n, rows = (Count)B.r0 * n;
+  if (n == 0) {
+    std::fill(out, out + (Count)B.r1 * A.r1, Scalar(0));
+    return;
+  }
+  const Count columns = std::min<Count>(A.r1, cached_entries / rows);
+  if (columns >= std::min<Count>(A.r1, 32)) {
+    Buffer T((std::size_t)(rows * columns));
+    for (Count a = 0; a < A.r1; a += columns) {
+      const Count c = std::min<Count>(columns, A.r1 - a);
+      gemm(op, 'N', B.r0, n * c, A.r0, 1, M.data(), ldm, A.data() + A.r0 * n * a, A.r0, 0, T.data(), B.r0);
+      gemm(h, 'N', B.r1, c, rows, 1, B.data(), rows, T.data(), rows, 0, out + B.r1 * a, B.r1);
+    }
+    return;
+  }
+  const Count piece = std::max<Count>(1, std::min(n, std::max<Count>(32, cached_entries / ((Count)B.r0 * A.r1))));
   Buffer      T((std::size_t)(B.r0 * piece * A.r1));
-  if (n == 0) std::fill(out, out + (Count)B.r1 * A.r1, Scalar(0));
   for (Count i = 0; i < n; i += piece) {
     const Count m = std::min(piece, n - i);
-    if (m == n) gemm(op, 'N', B.r0, n * A.r1, A.r0, 1, M.data(), ldm, A.data(), A.r0, 0, T.data(), B.r0);
-    else
-      for (Count a = 0; a < A.r1; ++a)
-        gemm(op, 'N', B.r0, m, A.r0, 1, M.data(), ldm, A.data() + A.r0 * (i + n * a), A.r0, 0, T.data() + B.r0 * m * a, B.r0);
+    for (Count a = 0; a < A.r1; ++a)
+      gemm(op, 'N', B.r0, m, A.r0, 1, M.data(), ldm, A.data() + A.r0 * (i + n * a), A.r0, 0, T.data() + B.r0 * m * a, B.r0);
     gemm(h, 'N', B.r1, A.r1, B.r0 * m, 1, B.data() + B.r0 * i, B.r0 * n, T.data(), B.r0 * m, i ? 1 : 0, out, B.r1);
   }
 }

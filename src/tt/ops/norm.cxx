@@ -1,6 +1,7 @@
 #include "tt/blas.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/sweep.hpp"
+#include "tt/ops/two_sweeps.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -32,6 +33,11 @@ Scaled norm(const Train &x)
 {
   if (x.is_zero()) return Scaled();
   if (!x.scale().finite()) return Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN()));
+  // Without anything known from the left, the first sweep of rounding does it.
+  if (x.d() > 1 && x.left() == 0 && x.right() < x.d() - 1) {
+    const PlainTrain lazy(x);
+    return norm_of_sum(x.space(), {{Scaled(Scalar(1)), &lazy}});
+  }
   // The triangle of each unfolding goes into the next core; Q does not matter for the norm and is never made. Cores that are
   // orthogonal on either side do not matter at all.
   const Space &space = *x.space();

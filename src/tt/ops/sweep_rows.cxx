@@ -19,7 +19,7 @@ Real sign_of(std::uint64_t i)
   return (i ^ (i >> 31)) & 1 ? 1 : -1;
 }
 
-constexpr Count groups = 8; // sums of cores in the sketch of T, at least
+constexpr Count groups = 2; // sums of cores in the sketch of T, at least; and so many that it has twice as many rows as columns
 
 } // namespace
 
@@ -176,7 +176,7 @@ Buffer signed_sums(Count m, Count r, const Scalar *C, Count s)
   return b;
 }
 
-constexpr Count sums_per_column = 4;
+constexpr Count sums_per_column = 3;
 
 } // namespace
 

@@ -124,22 +124,33 @@ public:
 
   Train &out() { return out_; }
 
-  // Norm of the sum from W_1, after from_right(1).
+  // Norm of the sum from W_1, after from_right(1): that of C W at core 0, scale included.
   Scaled norm()
   {
     std::vector<Core> C(terms_.size());
     products(0, C);
-    const RightFactor &w = right_[1];
-    const std::int64_t e = w.top();
-    const ZRows        rows(C, w, e);
-    RFactor            f(rows.columns());
-    add_local_r(rows, f);
-    if (!space_->replicated(0)) f.reduce(space_->comm());
-    Real norm2 = 0;
-    for (Count i = 0; i < f.columns() * f.columns(); ++i) norm2 += abs2(f.R()[i]);
-    Scalar value = std::sqrt(norm2);
-    space_->comm().bcast(&value, 1);
-    return Scaled(value, e + top_);
+    Scalar             out[2]; // norm, status
+    const RightFactor &w      = right_[1];
+    const std::int64_t e      = w.top();
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const ZRows       rows(C, w, e);
+      RFactor           f(rows.columns());
+      std::vector<Real> D;
+      int               status = fine;
+      add_local_r(rows, f);
+      if (!space_->replicated(0)) f.reduce(space_->comm());
+      if (space_->comm().rank() == 0) {
+        status      = column_norms(f.columns(), f.R(), D);
+        Real norm2  = 0;
+        for (Real d : D) norm2 += d * d;
+        out[0] = status == not_finite ? Scalar(std::numeric_limits<Real>::quiet_NaN()) : Scalar(std::sqrt(norm2));
+        out[1] = (Real)status;
+      }
+      space_->comm().bcast(out, 2);
+      if (std::lround(real(out[1])) == fine) break;
+      if (attempt == 0) rescale(0, C);
+    }
+    return Scaled(out[0], e + le_ + top_);
   }
 
 private:

@@ -1,0 +1,100 @@
+#include "tt/buffer.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace petsctt {
+
+namespace {
+
+constexpr std::size_t small     = std::size_t(1) << 16; // smaller arrays are malloc's business
+constexpr std::size_t page      = 4096;
+constexpr auto        alignment = std::align_val_t(64);
+
+struct Pool {
+  std::mutex                          mutex;
+  std::multimap<std::size_t, void *> free;
+  std::size_t                         used = 0, cached = 0, peak = 0; // bytes
+
+  void drop(std::multimap<std::size_t, void *>::iterator i)
+  {
+    cached -= i->first;
+    ::operator delete(i->second, alignment);
+    free.erase(i);
+  }
+  void clear()
+  {
+    while (!free.empty()) drop(free.begin());
+  }
+};
+
+Pool &pool()
+{
+  static Pool *p = new Pool; // never destroyed: static Buffers give their memory back later than any static object of this file
+  return *p;
+}
+
+std::size_t capacity(std::size_t bytes)
+{
+  return (bytes + page - 1) / page * page;
+}
+
+} // namespace
+
+void *take_memory(std::size_t bytes)
+{
+  if (bytes < small) return ::operator new(bytes, alignment);
+  const std::size_t           c = capacity(bytes);
+  Pool                       &p = pool();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  const auto                  fit = p.free.find(c);
+  if (fit != p.free.end()) {
+    void *a = fit->second;
+    p.cached -= c;
+    p.used += c;
+    p.free.erase(fit);
+    return a;
+  }
+  // Nothing of that size: room is made, so that all together stays within the largest amount that was in use at a time and an eighth. The block that is
+  // just large enough goes first; the big ones are those that it pays to keep.
+  while (!p.free.empty() && p.used + p.cached + c > p.peak + p.peak / 8) {
+    const auto next = p.free.lower_bound(c);
+    p.drop(next != p.free.end() ? next : std::prev(p.free.end()));
+  }
+  void *a = ::operator new(c, alignment);
+  p.used += c;
+  p.peak = std::max(p.peak, p.used);
+  return a;
+}
+
+void give_memory(void *a, std::size_t bytes)
+{
+  if (!a) return;
+  if (bytes < small) {
+    ::operator delete(a, alignment);
+    return;
+  }
+  const std::size_t           c = capacity(bytes);
+  Pool                       &p = pool();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  p.used -= c;
+  p.free.emplace(c, a);
+  p.cached += c;
+}
+
+void free_cached_memory()
+{
+  Pool                       &p = pool();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  p.clear();
+  p.peak = p.used;
+}
+
+std::size_t cached_memory()
+{
+  Pool                       &p = pool();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  return p.cached;
+}
+
+} // namespace petsctt
