@@ -4,15 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 namespace petsctt {
 
 namespace {
 
-constexpr Count min_columns  = 24;    // with fewer, small products are as slow as reflectors
-constexpr Count min_rows     = 8;     // times the columns: what a sketch and its triangle cost must not show
-constexpr Real  singular     = 1e-9;  // diagonal over norm of the column: R0 must have this to precondition with
-constexpr Real  ill          = 1e-2;  // diagonal of R1 over the largest: the condition of B is then far below what Cholesky needs
+constexpr Count min_columns = 12;   // with fewer, reflectors are as fast as small products
+constexpr Count min_rows    = 8;    // times the columns: what a sketch and its triangle cost must not show
+constexpr Count substitute  = 64;   // columns from which on substitution is faster than multiplication by P for transposed blocks
+constexpr Real  regular     = 1e-9; // diagonal over norm of the column: R0 must have this for substitution
+constexpr Real  dependent   = 64 * std::numeric_limits<Real>::epsilon();
+constexpr Real  ill         = 1e-2; // least over largest diagonal of a Cholesky factor: the condition is then far below what Cholesky needs
+constexpr Real  missed      = 1e4;  // squared norm of a column of B that was to be round-off
 
 void householder(const Rows &rows, RFactor &f)
 {
@@ -28,71 +33,119 @@ void householder(const Rows &rows, RFactor &f)
   }
 }
 
-// G (upper triangle) := beta G + B^H B for a block, which is divided by R0 from the right first if there is one.
-void add_block(const Rows &rows, Count first, Count count, const Scalar *R0, Scalar *B, Scalar *G, Real beta)
+// What the rows are multiplied by from the right: R0^-1, by substitution, or P, or nothing.
+struct Preconditioner {
+  const Scalar *R0 = nullptr, *P = nullptr;
+};
+
+// G (upper triangle) := B^H B, B the rows times the preconditioner.
+void add_blocks(const Rows &rows, const Preconditioner &by, Scalar *G)
 {
-  const Count n = rows.columns(), m = count * rows.unit();
-  rows.fill(first, count, B);
-  if (rows.transposed()) {
-    if (R0) trsm('L', 'U', 'C', 'N', n, m, 1, R0, n, B, n);
-    gram_rows(n, m, B, n, beta, G, n);
-  } else {
-    if (R0) trsm('R', 'U', 'N', 'N', m, n, 1, R0, n, B, m);
-    gram(m, n, B, m, beta, G, n);
+  const Count n = rows.columns(), step = rows.block_units(RFactor::block_rows(n));
+  Buffer      B((std::size_t)(step * rows.unit() * n)), T(by.P ? B.size() : 0);
+  std::fill(G, G + n * n, Scalar(0));
+  for (Count i = 0; i < rows.units(); i += step) {
+    const Count c = std::min(step, rows.units() - i), m = c * rows.unit();
+    const Real  beta = i ? 1 : 0;
+    rows.fill(i, c, by.P ? T.data() : B.data());
+    if (rows.transposed()) {
+      if (by.P) gemm('C', 'N', n, m, n, 1, by.P, n, T.data(), n, 0, B.data(), n);
+      if (by.R0) trsm('L', 'U', 'C', 'N', n, m, 1, by.R0, n, B.data(), n);
+      gram_rows(n, m, B.data(), n, beta, G, n);
+    } else {
+      if (by.P) gemm('N', 'N', m, n, n, 1, T.data(), m, by.P, n, 0, B.data(), m);
+      if (by.R0) trsm('R', 'U', 'N', 'N', m, n, 1, by.R0, n, B.data(), m);
+      gram(m, n, B.data(), m, beta, G, n);
+    }
   }
 }
 
-void add_blocks(const Rows &rows, const Scalar *R0, Scalar *G)
+bool finite(Count n, const Scalar *a)
 {
-  const Count n = rows.columns(), step = rows.block_units(RFactor::block_rows(n));
-  Buffer      B((std::size_t)(step * rows.unit() * n));
-  std::fill(G, G + n * n, Scalar(0));
-  for (Count i = 0; i < rows.units(); i += step) add_block(rows, i, std::min(step, rows.units() - i), R0, B.data(), G, i ? 1 : 0);
+  for (Count i = 0; i < n; ++i)
+    if (!is_finite(a[i])) return false;
+  return true;
 }
 
-// Smallest diagonal entry of an upper triangle relative to the norm of its column; 0 when something is not finite.
-Real smallest_diagonal(Count n, const Scalar *R)
+// Smallest diagonal entry of an upper triangle relative to the norm of its column.
+Real smallest_diagonal(Count n, const Scalar *R, std::vector<Real> &norms)
 {
   Real least = 1;
+  norms.resize((std::size_t)n);
   for (Count j = 0; j < n; ++j) {
     Real norm2 = 0;
     for (Count i = 0; i <= j; ++i) norm2 += abs2(R[i + n * j]);
-    const Real ratio = petsctt::abs(R[j + n * j]) / std::sqrt(norm2);
-    if (!(ratio <= 1 + 1e-6) || !is_finite(norm2)) return 0; // NaN, or a column of zeros
-    least = std::min(least, ratio);
+    norms[j] = std::sqrt(norm2);
+    least    = std::min(least, norms[j] > 0 ? petsctt::abs(R[j + n * j]) / norms[j] : Real(0));
   }
   return least;
 }
 
-// R1 R0 into R; false when it would not be accurate.
-bool preconditioned(const Rows &rows, Buffer &R)
+// Cholesky factor of the leading k x k block of G; false unless B's leading columns were clearly independent.
+bool well_conditioned(Count n, Count k, Buffer F)
+{
+  if (potrf(k, F.data(), n) != 0) return false;
+  Real least = real(F[0]), most = least;
+  for (Count j = 0; j < k; ++j) {
+    least = std::min(least, real(F[j + n * j]));
+    most  = std::max(most, real(F[j + n * j]));
+  }
+  return least > ill * most;
+}
+
+// M (n x n) with M^H M = A^H A for the rows A; false when it would not be accurate.
+bool preconditioned(const Rows &rows, Buffer &M)
 {
   const Count n = rows.columns();
-  Buffer      S;
+  Buffer      S, G((std::size_t)(n * n));
   Count       s = 0;
   if (!rows.sketch(S, s)) return false;
   RFactor f0(n);
   f0.add(s, S.data(), s);
-  const Scalar *R0 = f0.R();
-  if (smallest_diagonal(n, R0) < singular) return false;
-
-  Buffer G((std::size_t)(n * n));
-  add_blocks(rows, R0, G.data());
-  for (Count j = 0; j < n; ++j)
-    for (Count i = j + 1; i < n; ++i) G[i + n * j] = 0;
-  for (Count i = 0; i < n * n; ++i)
-    if (!is_finite(G[i])) return false;
-  if (potrf(n, G.data(), n) != 0) return false;
-  Real least = real(G[0]), most = least;
-  for (Count j = 0; j < n; ++j) {
-    least = std::min(least, real(G[j + n * j]));
-    most  = std::max(most, real(G[j + n * j]));
+  const Scalar     *R0 = f0.R();
+  std::vector<Real> D;
+  if (!finite(n * n, R0)) return false;
+  const Real least = smallest_diagonal(n, R0, D);
+  for (Real &d : D) {
+    if (!is_finite(d)) return false;
+    if (d == 0) d = 1;
   }
-  if (!(least > ill * most)) return false;
-  R = std::move(G);
-  trmm('R', 'U', 'N', 'N', n, n, 1, R0, n, R.data(), n);
+  if (least >= (rows.transposed() && n < substitute ? Real(2) : regular)) {
+    add_blocks(rows, {R0, nullptr}, G.data());
+    if (!finite(n * n, G.data()) || !well_conditioned(n, n, G) || potrf(n, G.data(), n) != 0) return false;
+    for (Count j = 0; j < n; ++j)
+      for (Count i = j + 1; i < n; ++i) G[i + n * j] = 0;
+    M = std::move(G);
+    trmm('R', 'U', 'N', 'N', n, n, 1, R0, n, M.data(), n);
+    return true;
+  }
+  // P = D^-1 V / s with R0 D^-1 = U s V^H, small s replaced by a multiple of round-off: columns of B that belong to them show what the sketch
+  // took for dependent. |P| |P^-1| <= |V| |V^H|, so that multiplying by P is backward stable whatever the condition of R0.
+  Buffer            A((std::size_t)(n * n)), U((std::size_t)(n * n)), VT((std::size_t)(n * n)), P((std::size_t)(n * n));
+  std::vector<Real> sv((std::size_t)n);
   for (Count j = 0; j < n; ++j)
-    for (Count i = j + 1; i < n; ++i) R[i + n * j] = 0; // trmm left the lower triangle as zeros times numbers
+    for (Count i = 0; i < n; ++i) A[i + n * j] = R0[i + n * j] / D[j];
+  if (!gesvd(n, n, A.data(), n, sv.data(), U.data(), VT.data()) || !(sv[0] > 0)) return false;
+  Count good = 0;
+  while (good < n && sv[good] > dependent * sv[0]) ++good;
+  for (Count j = good; j < n; ++j) sv[j] = dependent * sv[0];
+  for (Count j = 0; j < n; ++j)
+    for (Count i = 0; i < n; ++i) P[i + n * j] = conj(VT[j + n * i]) / (sv[j] * D[i]);
+  add_blocks(rows, {nullptr, P.data()}, G.data());
+  if (!finite(n * n, G.data()) || !well_conditioned(n, good, G)) return false;
+  for (Count j = good; j < n; ++j)
+    if (!(real(G[j + n * j]) <= missed)) return false; // the sketch has missed something
+  // M = G^(1/2) P^-1, P^-1 = s V^H D
+  std::vector<Real> lambda((std::size_t)n);
+  if (!eigen(n, G.data(), lambda.data())) return false;
+  for (Count j = 0; j < n; ++j) {
+    const Real f = std::sqrt(std::max<Real>(0, lambda[j]));
+    for (Count i = 0; i < n; ++i) A[j + n * i] = f * sv[i] * conj(G[i + n * j]); // Lambda^(1/2) Y^H s
+  }
+  M = Buffer((std::size_t)(n * n));
+  gemm('N', 'N', n, n, n, 1, A.data(), n, VT.data(), n, 0, M.data(), n);
+  for (Count j = 0; j < n; ++j)
+    for (Count i = 0; i < n; ++i) M[i + n * j] *= D[j];
   return true;
 }
 
@@ -108,7 +161,7 @@ void add_local_r(const Rows &rows, RFactor &f)
 
 void local_gram(const Rows &rows, Scalar *G)
 {
-  add_blocks(rows, nullptr, G);
+  add_blocks(rows, {}, G);
 }
 
 void conjugate_transpose(Count rows, Count columns, const Scalar *from, Scalar *to)

@@ -31,8 +31,9 @@ public:
 // Where there are many more rows than columns, the triangle R0 of a sketch is taken as preconditioner: the rows times R0^-1 are
 // nearly orthonormal columns B, so that the Cholesky factor R1 of B^H B is accurate, and R = R1 R0 is as good as one from Householder
 // reflectors (row by row, B R0 reproduces the rows up to round-off), at the speed of matrix products (randomised Cholesky QR: Balabanov,
-// arXiv 2210.09953, 2022). That B is well-conditioned is checked; if it is not, or R0 is nearly singular, Householder reflectors do the work. Cost
-// 2 m n^2 flops either way.
+// arXiv 2210.09953, 2022). Where R0 is nearly singular, its singular value decomposition with the small values raised takes its place. That B is
+// well-conditioned, and small where the sketch saw nothing, is checked; if it is not, Householder reflectors do the work. Cost 2 m n^2 flops,
+// or 3 with the singular value decomposition.
 void add_local_r(const Rows &rows, RFactor &f);
 
 // to (columns x rows) := from^H, from rows x columns, both packed.
