@@ -22,8 +22,8 @@ static PetscBool initialized = PETSC_FALSE;
 
   Notes:
   Arrays of 64 kB and more are kept when they are no longer needed, since fresh pages cost more than the arithmetic on them: a rounding
-  allocates nothing when one of the same shape went before. On each process, what is kept and what is in use are together at most 9/8 of the
-  largest amount that was in use at a time. Call this after a large solve in a program that then needs the memory for something else.
+  allocates nothing when one of the same shape went before. On each process, what is kept and what is in use are together at most 5/4 of the
+  largest amount that was in use at a time, or 64 MB are kept. Call this after a large solve in a program that then needs the memory for something else.
   `PetscFinalize()` does it.
 
 .seealso: `PetscTTInitializePackage()`, `PetscTTFinalizePackage()`

@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::size_t small     = std::size_t(1) << 16; // smaller arrays are malloc's business
 constexpr std::size_t page      = 4096;
+constexpr std::size_t least_kept = std::size_t(1) << 26;
 constexpr auto        alignment = std::align_val_t(64);
 
 struct Pool {
   std::mutex                          mutex;
   std::multimap<std::size_t, void *> free;
-  std::size_t                         used = 0, cached = 0, peak = 0; // bytes
+  std::size_t                         used = 0, cached = 0, peak = 0, fresh = 0; // bytes
 
   void drop(std::multimap<std::size_t, void *>::iterator i)
   {
@@ -34,9 +35,12 @@ Pool &pool()
   return *p;
 }
 
+// Sizes in steps of an eighth to a quarter, so that arrays of about the same size share; pages that are not touched cost nothing.
 std::size_t capacity(std::size_t bytes)
 {
-  return (bytes + page - 1) / page * page;
+  std::size_t step = page;
+  while (8 * step < bytes) step *= 2;
+  return (bytes + step - 1) / step * step;
 }
 
 } // namespace
@@ -55,14 +59,15 @@ void *take_memory(std::size_t bytes)
     p.free.erase(fit);
     return a;
   }
-  // Nothing of that size: room is made, so that all together stays within the largest amount that was in use at a time and an eighth. The block that is
+  // Nothing of that size: room is made, so that all together stays within the largest amount that was in use at a time and a quarter. The block that is
   // just large enough goes first; the big ones are those that it pays to keep.
-  while (!p.free.empty() && p.used + p.cached + c > p.peak + p.peak / 8) {
+  while (!p.free.empty() && p.cached > least_kept && p.used + p.cached + c > p.peak + p.peak / 4) {
     const auto next = p.free.lower_bound(c);
     p.drop(next != p.free.end() ? next : std::prev(p.free.end()));
   }
   void *a = ::operator new(c, alignment);
   p.used += c;
+  p.fresh += c;
   p.peak = std::max(p.peak, p.used);
   return a;
 }
@@ -88,6 +93,13 @@ void free_cached_memory()
   std::lock_guard<std::mutex> lock(p.mutex);
   p.clear();
   p.peak = p.used;
+}
+
+std::size_t fresh_memory()
+{
+  Pool                       &p = pool();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  return p.fresh;
 }
 
 std::size_t cached_memory()

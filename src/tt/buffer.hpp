@@ -10,12 +10,13 @@
 namespace petsctt {
 
 // Memory of Buffers. Arrays of 64 kB and more are kept when they are given back and handed out again to requests of the same size: fresh pages
-// cost more than the arithmetic on them. What is kept and what is in use are together at most 9/8 of the largest amount that
-// was in use at a time.
+// cost more than the arithmetic on them. What is kept and what is in use are together at most 5/4 of the largest amount that
+// was in use at a time, or 64 MB are kept.
 void       *take_memory(std::size_t bytes);
 void        give_memory(void *a, std::size_t bytes);
 void        free_cached_memory();
-std::size_t cached_memory(); // bytes
+std::size_t cached_memory(); // bytes kept
+std::size_t fresh_memory();  // bytes taken from the system for such arrays since the start
 
 // Owned array of Scalars that is not initialised on allocation (std::vector would write every page twice).
 class Buffer {

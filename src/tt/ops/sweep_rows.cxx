@@ -64,14 +64,12 @@ TRows::TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, cons
       p.multiply = !w.identity;
       continue;
     }
-    if (plain) {
-      p.own      = plain->core(k);
-      p.multiply = !w.identity;
-    } else {
-      const Scalar one = 1;
-      terms[i].train->times_right(k, w.identity ? &one : w.w[i].data(), w.l, p.own); // identity: of the last core, 1 x 1
-      p.multiply = false;
+    if (w.identity && plain) p.own = plain->core(k);
+    else {
+      const Scalar one = 1; // identity: of the last core, 1 x 1
+      terms[i].train->times_right(k, w.identity ? &one : w.w[i].data(), w.l, p.own);
     }
+    p.multiply = false;
     if (in_range) e_[i] += bring_into_range(space, k, p.own);
     p.core = &p.own;
   }

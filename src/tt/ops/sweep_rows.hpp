@@ -26,7 +26,7 @@ struct RightFactor {
 // The conjugate transpose of T = core_k W_(k+1), all terms over each other: rows (i, j) with j < l, a unit for each i; columns (term, a).
 class TRows : public Rows {
 public:
-  // in_range: cores whose largest entry is far from 1 are divided by a power of two first (collective then)
+  // in_range: T is made as a whole, and divided by a power of two for each term whose largest entry is far from 1 (collective then)
   TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, const RightFactor &w, bool in_range);
   Count columns() const override { return columns_; }
   Count units() const override { return n_; }

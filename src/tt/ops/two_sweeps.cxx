@@ -196,6 +196,11 @@ private:
       share(space_->comm(), c, R);
       // squares that left the range are done again with factors in range; the second answer counts
       if (attempt == 0 && (c.status == out_of_range || c.status == not_finite || c.status == all_zero)) continue;
+      if (gram && c.status != fine) { // Gram matrices have half the range that triangles have
+        gram    = false;
+        attempt = -1;
+        continue;
+      }
       fail_on(c.status, "right factor", R, k);
       if (c.status != fine) return over(c.status);
       RightFactor &w = right_[k];
@@ -330,6 +335,7 @@ private:
         rescale(k, C);
         continue;
       }
+      if (gram_ && c.status != fine) c.status = too_coarse; // or out of the range of squares: then for good
       if (c.status != too_coarse) break;
       gram_ = false; // from here on
       if (!from_right(k + 1, false)) return false;
