@@ -7,6 +7,7 @@
 #include "tt/ops/orthogonalize.hpp"
 #include "tt/ops/random_sum.hpp"
 #include "tt/ops/sweep.hpp"
+#include "tt/ops/sweep_rows.hpp"
 #include "tt/ops/two_sweeps.hpp"
 
 #include <algorithm>
@@ -16,76 +17,66 @@ namespace petsctt {
 
 namespace {
 
+constexpr Real eps = std::numeric_limits<Real>::epsilon();
+
 struct Cut {
-  Int    t;         // TT rank kept; 0: not finite, -1: all zero, -2: the SVD did not converge
-  Real   tail2;     // squared relative error of this truncation
-  bool   cap_hit;
-  Buffer basis;     // p x t (to the right) or t x p (to the left): what Q is multiplied by
-  Buffer carry;     // t x n or n x t: goes into the neighbour
-  std::int64_t e;   // exponent taken out of carry
+  Int    t = 0;   // TT rank kept; 0: not finite, -1: all zero, -2: the SVD did not converge
+  Real   tail2 = 0; // squared relative error of this truncation
+  bool   cap_hit = false;
+  Buffer V;       // r0 x t: left singular vectors of the core, r0 x (n r1)
+  std::vector<Real> s;
 };
 
-// Singular value decomposition of the triangle and the choice of the rank: on one process.
-Cut choose(const Buffer &triangle, Count p, Count n, bool to_right, Real allowed2, Int max_rank)
+// Singular values of core = R^H Q from R, and the choice of the rank, which is at most `points`: on one process.
+Cut choose(const Scalar *R, Count n, Count points, Real allowed2, Int max_rank)
 {
-  Cut         c{};
-  const Count rows = to_right ? p : n, cols = to_right ? n : p, q = std::min(p, n);
-  for (Count i = 0; i < p * n; ++i)
-    if (!is_finite(triangle[i])) return c;
-  Buffer a(triangle);
-  c.e = take_exponent(a.data(), p * n);
-  std::vector<Real> s(q);
-  Buffer            U((std::size_t)rows * q), VT((std::size_t)q * cols);
-  if (!gesvd(rows, cols, a.data(), rows, s.data(), U.data(), VT.data())) {
-    c.t = -2;
-    return c;
+  Cut c;
+  for (Count i = 0; i < n * n; ++i)
+    if (!is_finite(R[i])) return c;
+  Buffer A((std::size_t)(n * n)), U((std::size_t)(n * n)), VT((std::size_t)(n * n));
+  std::copy(R, R + n * n, A.data());
+  c.s.resize((std::size_t)n);
+  if (!gesvd(n, n, A.data(), n, c.s.data(), U.data(), VT.data())) c.t = -2;
+  else if (!(c.s[0] > 0)) c.t = -1;
+  if (c.t < 0) return c;
+  Real total2 = 0;
+  for (Real v : c.s) total2 += v * v;
+  c.t = kept(c.s, allowed2, &c.tail2);
+  while (c.t > 1 && (c.t > points || c.s[c.t - 1] <= eps * c.s[0])) { // round-off: directions are arbitrary
+    c.tail2 += c.s[c.t - 1] * c.s[c.t - 1] / total2;
+    --c.t;
   }
-  if (!(s[0] > 0)) {
-    c.t = -1;
-    return c;
-  }
-  c.t = kept(s, allowed2, &c.tail2);
   if (max_rank > 0 && c.t > max_rank) {
     c.t       = max_rank;
     c.cap_hit = true;
-    Real total2 = 0, tail2 = 0;
-    for (Int i = (Int)q; i-- > 0;) {
-      total2 += s[i] * s[i];
-      if (i >= c.t) tail2 += s[i] * s[i];
-    }
-    c.tail2 = tail2 / total2;
+    c.tail2   = 0;
+    for (Int i = (Int)n; i-- > c.t;) c.tail2 += c.s[i] * c.s[i] / total2;
   }
-  const Count t = c.t;
-  c.basis       = Buffer((std::size_t)p * t);
-  c.carry       = Buffer((std::size_t)n * t);
-  if (to_right) { // A = U S V^H: Q U_t stays, S V^H goes on
-    std::copy(U.data(), U.data() + p * t, c.basis.data());
-    for (Count j = 0; j < n; ++j)
-      for (Count i = 0; i < t; ++i) c.carry[i + j * t] = s[i] * VT[i + j * q];
-  } else { // V^H Q stays, U S goes on
-    for (Count j = 0; j < p; ++j)
-      for (Count i = 0; i < t; ++i) c.basis[i + j * t] = VT[i + j * q];
-    for (Count j = 0; j < t; ++j)
-      for (Count i = 0; i < n; ++i) c.carry[i + j * n] = s[j] * U[i + j * n];
-  }
+  c.s.resize((std::size_t)c.t);
+  c.V = Buffer((std::size_t)(n * c.t));
+  for (Int j = 0; j < c.t; ++j)
+    for (Count i = 0; i < n; ++i) c.V[i + n * j] = conj(VT[j + n * i]);
   return c;
 }
 
-// Hands the decision of process 0 to all: header (rank, error, exponent, cap), carry, and the basis where every process needs it.
-void share(const Comm &comm, Cut &c, Count p, Count n, bool with_basis)
+// Hands the decision of process 0 to all.
+void share(const Comm &comm, Cut &c, Count n)
 {
-  Scalar head[4] = {(Real)c.t, c.tail2, (Real)c.e, (Real)c.cap_hit};
-  comm.bcast(head, 4);
+  Scalar head[3] = {(Real)c.t, c.tail2, (Real)c.cap_hit};
+  comm.bcast(head, 3);
   c.t       = (Int)std::lround(real(head[0]));
   c.tail2   = real(head[1]);
-  c.e       = (std::int64_t)std::llround(real(head[2]));
-  c.cap_hit = real(head[3]) != 0;
+  c.cap_hit = real(head[2]) != 0;
   if (c.t <= 0) return;
-  if (comm.rank() != 0) c.carry = Buffer((std::size_t)n * c.t);
-  comm.bcast(c.carry.data(), n * (Count)c.t);
-  if (!with_basis) return;
-  if (comm.rank() != 0) c.basis = Buffer((std::size_t)p * c.t);
-  comm.bcast(c.basis.data(), p * (Count)c.t);
+  Buffer both((std::size_t)(n * c.t + c.t));
+  if (comm.rank() == 0) {
+    std::copy(c.V.data(), c.V.data() + n * c.t, both.data());
+    std::copy(c.s.begin(), c.s.end(), both.data() + n * c.t);
+  }
+  comm.bcast(both.data(), (Count)both.size());
+  c.s.resize((std::size_t)c.t);
+  for (Int j = 0; j < c.t; ++j) c.s[j] = real(both[n * c.t + j]);
+  c.V = std::move(both);
 }
 
 void make_nan(Train &x)
@@ -94,19 +85,37 @@ void make_nan(Train &x)
   x.set_scale(Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN())));
 }
 
-// One truncation: core k, orthogonal on its other side, is compressed towards its neighbour. False when the sweep is over
-// because the train turned out to be zero or not finite.
-bool truncate(Train &x, Int k, bool to_right, Budget &budget, Int max_rank, bool *cap_hit)
+// q := S^-1 V^H core and its Gram matrix H = q q^H over all processes.
+Core project(const Space &space, Int k, const Core &core, const Cut &c, Buffer &H)
 {
-  const Space       &space = *x.space();
-  Core              &core  = x.core_rw(k);
-  const Count        m = (Count)core.n * (to_right ? core.r0 : core.r1), n = to_right ? core.r1 : core.r0;
-  Tsqr               f(space.comm(), to_right ? Tsqr::Shape::tall : Tsqr::Shape::wide, long_sizes(space, k, to_right ? core.r0 : core.r1), m, n, core.data());
-  const Count        p = f.p();
-  Cut                c{};
-  if (space.comm().rank() == 0) c = choose(f.triangle(), p, n, to_right, budget.next(), max_rank);
-  share(space.comm(), c, p, n, !f.distributed());
-  PETSCTT_REQUIRE(c.t != -2, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a %lld x %lld factor at core %lld did not converge", (long long)p, (long long)n, (long long)k);
+  const Count r0 = core.r0, t = c.t, m = (Count)core.n * core.r1;
+  Core        q((Int)t, core.n, core.r1);
+  Buffer      M((std::size_t)(r0 * t));
+  for (Count j = 0; j < t; ++j)
+    for (Count i = 0; i < r0; ++i) M[i + r0 * j] = c.V[i + r0 * j] / c.s[j];
+  gemm('C', 'N', t, m, r0, 1, M.data(), r0, core.data(), r0, 0, q.data(), t);
+  H = Buffer((std::size_t)(t * t));
+  H.fill(0);
+  gram_rows(t, m, q.data(), t, 0, H.data(), t);
+  if (!space.replicated(k)) space.comm().sum(H.data(), t * t);
+  return q;
+}
+
+// One truncation of the sweep to the left: core k, right of which all cores are right-orthogonal and left of which left-orthogonal, becomes
+// right-orthogonal of TT rank t. From the triangle of its horizontal unfolding, without that one's Q, as in ops/two_sweeps.hpp. False when the
+// sweep is over because the train turned out to be zero or not finite.
+bool truncate(Train &x, Int k, Budget &budget, Int max_rank, bool *cap_hit)
+{
+  const Space &space = *x.space();
+  Core        &core  = x.core_rw(k);
+  const Count  r0    = core.r0;
+  RFactor      f(r0);
+  add_local_r(CoreRows(core), f);
+  if (!space.replicated(k)) f.reduce(space.comm());
+  Cut c;
+  if (space.comm().rank() == 0) c = choose(f.R(), r0, (Count)space.N(k) * core.r1, budget.next(), max_rank);
+  share(space.comm(), c, r0);
+  PETSCTT_REQUIRE(c.t != -2, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a %lld x %lld factor at core %lld did not converge", (long long)r0, (long long)r0, (long long)k);
   if (c.t <= 0) {
     if (c.t == 0) make_nan(x);
     else x.set_zero();
@@ -115,11 +124,28 @@ bool truncate(Train &x, Int k, bool to_right, Budget &budget, Int max_rank, bool
   (c.cap_hit ? budget.cap2 : budget.used2) += c.tail2 * (1 - budget.used2 - budget.cap2);
   --budget.steps;
   *cap_hit = *cap_hit || c.cap_hit;
-  Core q(to_right ? core.r0 : c.t, core.n, to_right ? c.t : core.r1);
-  f.apply(c.basis.data(), c.t, q.data());
+  const Count t = c.t;
+  Buffer      H, carry((std::size_t)(r0 * t)); // carry = core q^H
+  Core        q   = project(space, k, core, c, H);
+  Real        off = 0;
+  for (Count j = 0; j < t; ++j) {
+    for (Count i = 0; i < r0; ++i) carry[i + r0 * j] = c.V[i + r0 * j] * c.s[j];
+    for (Count i = 0; i <= j; ++i) off = std::max(off, petsctt::abs(H[i + t * j] - Scalar(i == j ? 1 : 0)));
+  }
+  if (!(off <= 0.1) || potrf(t, H.data(), t) != 0) { // nearly dependent: an orthonormal basis by reflectors
+    Tsqr g(space.comm(), Tsqr::Shape::wide, long_sizes(space, k, core.r1), (Count)core.n * core.r1, t, q.data());
+    Core basis((Int)t, core.n, core.r1);
+    g.apply(nullptr, g.p(), basis.data());
+    q = std::move(basis);
+    gemm('N', 'C', r0, t, (Count)core.n * core.r1, 1, core.data(), r0, q.data(), t, 0, carry.data(), r0);
+    if (!space.replicated(k)) space.comm().sum(carry.data(), r0 * t);
+  } else if (off > 4 * eps) { // H = F^H F: F^-H q is orthonormal
+    trsm('L', 'U', 'C', 'N', t, (Count)core.n * core.r1, 1, H.data(), t, q.data(), t);
+    trmm('R', 'U', 'C', 'N', r0, t, 1, H.data(), t, carry.data(), r0);
+  }
   core = std::move(q);
-  multiply_core(x.core_rw(to_right ? k + 1 : k - 1), to_right, c.carry.data(), c.t);
-  x.set_scale(x.scale().times_pow2(c.e));
+  multiply_core(x.core_rw(k - 1), false, carry.data(), t);
+  x.set_scale(x.scale().times_pow2(bring_into_range(space, k - 1, x.core_rw(k - 1))));
   return true;
 }
 
@@ -151,12 +177,9 @@ RoundInfo round(Train &x, const RoundOptions &o)
   info.rank_in = x.max_rank();
   if (!x.scale().finite()) make_nan(x);
   else if (!x.is_zero()) {
-    // The truncating sweep starts from the side that costs no or the shorter orthogonalisation.
-    const bool to_right = x.right() >= x.left();
-    const Int  first    = to_right ? 0 : d - 1;
-    orthogonalize(x, first);
-    x.set_scale(x.scale().times_pow2(bring_into_range(*x.space(), first, x.core_rw(first))));
-    x.set_orthogonal(first, d - 1 - first);
+    orthogonalize(x, d - 1);
+    x.set_scale(x.scale().times_pow2(bring_into_range(*x.space(), d - 1, x.core_rw(d - 1))));
+    x.set_orthogonal(d - 1, 0);
     Budget budget;
     Real   rtol = o.rtol;
     if (!o.atol.is_zero()) {
@@ -166,8 +189,8 @@ RoundInfo round(Train &x, const RoundOptions &o)
     budget.eps2  = rtol * rtol;
     budget.steps = d - 1;
     bool alive   = true;
-    for (Int j = 0; alive && j < d - 1; ++j) alive = truncate(x, to_right ? j : d - 1 - j, to_right, budget, o.max_rank, &info.cap_hit);
-    if (alive) x.set_orthogonal(to_right ? d - 1 : 0, to_right ? 0 : d - 1);
+    for (Int k = d - 1; alive && k > 0; --k) alive = truncate(x, k, budget, o.max_rank, &info.cap_hit);
+    if (alive) x.set_orthogonal(0, d - 1);
     info.error = std::sqrt(budget.used2 + budget.cap2);
     info.cap_hit = info.cap_hit && budget.used2 + budget.cap2 > budget.eps2; // a cap that bit without harm is none
   }

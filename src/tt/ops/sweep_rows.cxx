@@ -107,26 +107,57 @@ void TRows::fill(Count first, Count count, Scalar *B) const
   fill_from(parts_, n_, first, count, B);
 }
 
-// Sums of A(:, i, :) over groups of i with random signs: T of the sums has few rows and, but for vectors of a special kind, the lengths of T.
+namespace {
+
+// out (r0 x g x r1) := sums of c(:, i, :) over the i with the same remainder modulo g, with random signs.
+Core group_sums(const Core &c, Count start, Count g)
+{
+  Core out(c.r0, (Int)g, c.r1);
+  std::fill(out.data(), out.data() + out.count(), Scalar(0));
+  for (Count b = 0; b < c.r1; ++b)
+    for (Count i = 0; i < c.n; ++i) {
+      const Real    sign = sign_of((std::uint64_t)(start + i));
+      const Scalar *from = c.data() + c.r0 * (i + c.n * b);
+      Scalar       *to   = out.data() + c.r0 * (i % g + g * b);
+      for (Int a = 0; a < c.r0; ++a) to[a] += sign * from[a];
+    }
+  return out;
+}
+
+Count number_of_groups(Count columns, Count unit)
+{
+  return std::max(groups, (2 * columns + unit - 1) / unit);
+}
+
+} // namespace
+
+void CoreRows::fill(Count first, Count count, Scalar *B) const
+{
+  const Count r0 = c_.r0, n = c_.n;
+  for (Count b = 0; b < c_.r1; ++b, B += r0 * count) std::copy(c_.data() + r0 * (first + n * b), c_.data() + r0 * (first + count + n * b), B);
+}
+
+bool CoreRows::sketch(Buffer &S, Count &rows) const
+{
+  const Count g = number_of_groups(c_.r0, c_.r1);
+  if (c_.n < 4 * g) return false;
+  const Core sums = group_sums(c_, 0, g);
+  rows            = g * c_.r1;
+  S               = Buffer((std::size_t)(rows * c_.r0));
+  conjugate_transpose(c_.r0, rows, sums.data(), S.data());
+  return true;
+}
+
+// T of sums of A(:, i, :) over groups of i has few rows and, but for vectors of a special kind, the lengths of T.
 bool TRows::sketch(Buffer &S, Count &rows) const
 {
-  const Count g = std::max(groups, (2 * columns_ + w_.l - 1) / w_.l);
+  const Count g = number_of_groups(columns_, w_.l);
   if (n_ < 4 * g) return false;
   std::vector<Part> sums(parts_.size());
   for (std::size_t t = 0; t < parts_.size(); ++t) {
-    const Core &c    = *parts_[t].core;
     sums[t].multiply = parts_[t].multiply;
     sums[t].offset   = parts_[t].offset;
-    sums[t].own      = Core(c.r0, (Int)g, c.r1);
-    Scalar *out      = sums[t].own.data();
-    std::fill(out, out + sums[t].own.count(), Scalar(0));
-    for (Count b = 0; b < c.r1; ++b)
-      for (Count i = 0; i < n_; ++i) {
-        const Real    sign = sign_of((std::uint64_t)(start_ + i));
-        const Scalar *from = c.data() + c.r0 * (i + n_ * b);
-        Scalar       *to   = out + c.r0 * (i % g + g * b);
-        for (Int a = 0; a < c.r0; ++a) to[a] += sign * from[a];
-      }
+    sums[t].own      = group_sums(*parts_[t].core, start_, g);
     sums[t].core = &sums[t].own;
   }
   rows = g * w_.l;

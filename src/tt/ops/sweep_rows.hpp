@@ -52,6 +52,21 @@ private:
   mutable Buffer            piece_; // of one term, before it takes its place among the others
 };
 
+// The conjugate transpose of the horizontal unfolding of a core, r0 x (n r1): columns a, a unit for each point of the mode.
+class CoreRows : public Rows {
+public:
+  explicit CoreRows(const Core &c) : c_(c) { }
+  Count columns() const override { return c_.r0; }
+  Count units() const override { return c_.n; }
+  Count unit() const override { return c_.r1; }
+  bool  transposed() const override { return true; }
+  void  fill(Count first, Count count, Scalar *B) const override;
+  bool  sketch(Buffer &S, Count &rows) const override;
+
+private:
+  const Core &c_;
+};
+
 // The C_i beside each other.
 class CRows : public Rows {
 public:
