@@ -3,10 +3,12 @@
 #include "tt/blas.hpp"
 #include "tt/error.hpp"
 #include "tt/ops/array.hpp"
+#include "tt/ops/r_factor.hpp"
 #include "tt/ops/sweep.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 namespace petsctt {
 
@@ -53,6 +55,26 @@ std::int64_t bring_into_range(const Space &space, Int k, Core &core)
   if (std::abs(e) <= 300) return 0;
   scale_pow2(core.data(), core.count(), -e);
   return e;
+}
+
+bool make_orthonormal(Scalar *gram, Core &q, Count R, Scalar *carry, bool exact)
+{
+  constexpr Real eps = std::numeric_limits<Real>::epsilon();
+  const Count    t   = q.r1;
+  Real           off = 0;
+  for (Count j = 0; j < t; ++j)
+    for (Count i = 0; i <= j; ++i) {
+      const Real d = petsctt::abs(gram[i + t * j] - Scalar(i == j ? 1 : 0));
+      if (!(d <= 0.1)) return false;
+      off = std::max(off, d);
+    }
+  if (off <= 4 * eps) return true;
+  if (potrf(t, gram, t) != 0) return false;
+  const Count m = (Count)q.r0 * q.n, step = RFactor::block_rows(t);
+  for (Count row = 0; row < m; row += step) trsm('R', 'U', 'N', 'N', std::min(step, m - row), t, 1, gram, t, q.data() + row, m);
+  if (exact) trmm('L', 'U', 'N', 'N', t, R, 1, gram, t, carry, t);
+  else trsm('L', 'U', 'C', 'N', t, R, 1, gram, t, carry, t);
+  return true;
 }
 
 namespace {

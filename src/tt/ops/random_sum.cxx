@@ -2,8 +2,10 @@
 
 #include "tt/blas.hpp"
 #include "tt/error.hpp"
+#include "tt/ops/array.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/sweep.hpp"
+#include "tt/ops/sweep_rows.hpp"
 #include "tt/random.hpp"
 
 #include <algorithm>
@@ -133,12 +135,12 @@ private:
 
 // The basis of one core, decided on one process from the triangle of [sketch columns | test columns].
 struct Basis {
-  Int    t        = 0;  // 0: not finite, -1: all zero, -2: no convergence
+  Int    t        = 0;  // 0: not finite, -1: all zero, -2: no convergence, -3: out of range
   Real   missing2 = 0;  // estimated squared norm outside the basis, in units of 2^(2 e)
   Real   norm2    = 0;  // estimated squared norm of everything, likewise
   std::int64_t e  = 0;  // exponent taken out of the triangle
   bool   enough   = true;
-  Buffer u;             // p x t
+  Buffer v;             // l x t: the basis is the sketch times v
 };
 
 Basis choose_basis(const Buffer &R, Count p, Int l, Real allowed2, Int max_rank)
@@ -180,13 +182,16 @@ Basis choose_basis(const Buffer &R, Count p, Int l, Real allowed2, Int max_rank)
   if (max_rank > 0) t = std::min(t, 2 * max_rank + tests); // the deterministic sweep applies the cap itself
   b.t        = t;
   b.missing2 = tail[t];
-  b.u        = Buffer((std::size_t)p * t);
-  b.u.fill(0);
-  for (Int j = 0; j < t; ++j) std::copy(U.data() + m1 * j, U.data() + m1 * (j + 1), b.u.data() + p * j);
+  while (t > 1 && s[t - 1] <= std::numeric_limits<Real>::epsilon() * s[0]) --t; // directions are arbitrary
+  b.t        = t;
+  b.missing2 = tail[t];
+  b.v        = Buffer((std::size_t)l * t);
+  for (Int j = 0; j < t; ++j)
+    for (Int i = 0; i < l; ++i) b.v[i + (Count)l * j] = s[j] > 0 ? conj(VT[j + m1 * i]) / s[j] : Scalar(0);
   return b;
 }
 
-void share(const Comm &comm, Basis &b, Count p, bool with_u)
+void share(const Comm &comm, Basis &b, Count l)
 {
   Scalar head[5] = {(Real)b.t, b.missing2, b.norm2, (Real)b.enough, (Real)b.e};
   comm.bcast(head, 5);
@@ -195,9 +200,9 @@ void share(const Comm &comm, Basis &b, Count p, bool with_u)
   b.norm2    = real(head[2]);
   b.enough   = real(head[3]) != 0;
   b.e        = (std::int64_t)std::llround(real(head[4]));
-  if (!with_u || b.t <= 0) return;
-  if (comm.rank() != 0) b.u = Buffer((std::size_t)p * b.t);
-  comm.bcast(b.u.data(), p * (Count)b.t);
+  if (b.t <= 0) return;
+  if (comm.rank() != 0) b.v = Buffer((std::size_t)l * b.t);
+  comm.bcast(b.v.data(), l * (Count)b.t);
 }
 
 // One left-to-right pass: the state that is carried from core to core.
@@ -271,22 +276,21 @@ private:
         gemm('N', 'N', m, tests, c.r1, one, c.data(), m, sketch_.W(i, k + 1), c.r1, beta, Z.data() + m * l, m);
       }
       // value = stored * 2^(e), e = exponents of L and W
-      const std::int64_t e = le_ + w_e;
-      Tsqr               f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, l + tests, Z.data());
-      if (space_->comm().rank() == 0) {
-        const Count        entries  = f.p() * (l + tests);
-        const std::int64_t r_e      = take_exponent(f.triangle().data(), entries), unit = e + r_e;
-        // the first core's sketch says how large the whole is
-        Real norm2 = real(norm2_.times_pow2(-2 * unit).value_or_inf());
-        if (norm2_.is_zero()) {
-          norm2 = 0;
-          for (Count j = 0; j < entries; ++j) norm2 += abs2(f.triangle()[j]) / (l + tests);
-        }
-        const Real allowed2 = std::max(o_.rtol * o_.rtol * norm2, abs2(o_.atol.times_pow2(-top_ - unit).value_or_inf()));
-        b   = choose_basis(f.triangle(), f.p(), l, share2 * allowed2 / (space_->d() - 1), o_.max_rank);
-        b.e = r_e;
+      std::int64_t e       = le_ + w_e;
+      const Count  columns = l + tests, p = std::min(M, columns);
+      for (int attempt = 0; attempt < 2; ++attempt) {
+        RFactor f(columns);
+        add_local_r(StoredRows(m, columns, Z.data()), f);
+        if (!space_->replicated(k)) f.reduce(space_->comm());
+        if (space_->comm().rank() == 0) b = look_at(f, p, l, e, attempt == 0);
+        share(space_->comm(), b, l);
+        if (b.t != -3) break;
+        // squares have left the range: done again with the sketch brought into it
+        Real top = max_part(Z.data(), (Count)Z.size());
+        if (!space_->replicated(k)) space_->comm().max(&top, 1);
+        scale_pow2(Z.data(), (Count)Z.size(), -exponent_of(top));
+        e += exponent_of(top);
       }
-      share(space_->comm(), b, f.p(), !f.distributed());
       PETSCTT_REQUIRE(b.t != -2, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a sketch with %lld columns at core %lld did not converge", (long long)l, (long long)k);
       if (b.t <= 0) {
         out_.set_zero();
@@ -300,21 +304,35 @@ private:
       }
       missing2_ += Scaled(Scalar(b.missing2), 2 * (e + b.e));
       q = Core(t_, n, b.t);
-      f.apply(b.u.data(), b.t, q.data());
+      gemm('N', 'N', m, b.t, l, 1, Z.data(), m, b.v.data(), l, 0, q.data(), m);
       break;
     }
-    // L_i := Q^H (L_i X_i), all terms in one array for one sum
-    Buffer      all((std::size_t)b.t * total);
-    std::size_t o = 0;
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
-      if (!keep) product(i, k, C[i]);
-      gemm('C', 'N', b.t, C[i].r1, m, 1, q.data(), m, C[i].data(), m, 0, all.data() + o, b.t);
-      o += (std::size_t)b.t * C[i].r1;
-      C[i] = Core();
+    // L_i := Q^H (L_i X_i), all terms in one array for one sum, after the Gram matrix of Q
+    const std::size_t gram_entries = (std::size_t)b.t * b.t;
+    Buffer            sums(gram_entries + (std::size_t)b.t * total), all((std::size_t)b.t * total);
+    if (!keep)
+      for (std::size_t i = 0; i < terms_.size(); ++i) product(i, k, C[i]);
+    const auto times_terms = [&](Scalar *to) {
+      for (Core &c : C) {
+        gemm('C', 'N', b.t, c.r1, m, 1, q.data(), m, c.data(), m, 0, to, b.t);
+        to += (Count)b.t * c.r1;
+      }
+    };
+    std::fill(sums.data(), sums.data() + gram_entries, Scalar(0));
+    gram(m, b.t, q.data(), m, 0, sums.data(), b.t);
+    times_terms(sums.data() + gram_entries);
+    if (!space_->replicated(k)) space_->comm().sum(sums.data(), (Count)sums.size());
+    std::copy(sums.data() + gram_entries, sums.data() + sums.size(), all.data());
+    if (!make_orthonormal(sums.data(), q, total, all.data(), false)) { // nearly dependent: an orthonormal basis by reflectors
+      Tsqr f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, b.t, q.data());
+      Core basis(t_, n, b.t);
+      f.apply(nullptr, f.p(), basis.data());
+      q = std::move(basis);
+      times_terms(all.data());
+      if (!space_->replicated(k)) space_->comm().sum(all.data(), (Count)all.size());
     }
-    if (!space_->replicated(k)) space_->comm().sum(all.data(), all.size());
+    std::size_t o = 0;
     le_ += take_exponent(all.data(), all.size());
-    o = 0;
     for (std::size_t i = 0; i < terms_.size(); ++i) {
       const std::size_t count = (std::size_t)b.t * terms_[i].train->r(k + 1);
       L_[i]                   = Buffer(count);
@@ -324,6 +342,32 @@ private:
     t_ = b.t;
     out_.set_core(k, std::move(q));
     return true;
+  }
+
+  // The basis of a core from the triangle of its sketch, l + tests columns, p rows, in units of 2^e; t = -3: out of the range of squares.
+  Basis look_at(const RFactor &f, Count p, Int l, std::int64_t e, bool first)
+  {
+    const Count columns = f.columns(), entries = p * columns;
+    Buffer      triangle((std::size_t)entries);
+    Basis       b;
+    for (Count j = 0; j < columns; ++j) std::copy(f.R() + columns * j, f.R() + columns * j + p, triangle.data() + p * j);
+    const Real top = max_part(triangle.data(), entries);
+    if (first && !(top < 1e100 && top > 1e-100)) {
+      b.t = -3;
+      return b;
+    }
+    const std::int64_t r_e = take_exponent(triangle.data(), entries), unit = e + r_e;
+    // the first core's sketch says how large the whole is
+    Real norm2 = real(norm2_.times_pow2(-2 * unit).value_or_inf());
+    if (norm2_.is_zero()) {
+      norm2 = 0;
+      for (Count j = 0; j < entries; ++j) norm2 += abs2(triangle[j]) / columns;
+    }
+    const Real allowed2 = std::max(o_.rtol * o_.rtol * norm2, abs2(o_.atol.times_pow2(-top_ - unit).value_or_inf()));
+    b   = choose_basis(triangle, p, l, share2 * allowed2 / (space_->d() - 1), o_.max_rank);
+    b.e = r_e;
+    for (std::size_t i = 0; i < b.v.size(); ++i) b.v[i] = ldexp(b.v[i], -r_e);
+    return b;
   }
 
   void finish()

@@ -22,6 +22,11 @@ std::int64_t take_exponent(Scalar *a, Count n);
 // two of that entry. Returns the exponent taken out, mostly 0. Collective in distributed modes: one maximum.
 std::int64_t bring_into_range(const Space &space, Int k, Core &core);
 
+// q (r0 x n x t), whose vertical unfolding U has the Gram matrix U^H U (upper triangle in `gram`, destroyed; over all processes), becomes
+// orthonormal: U := U F^-1 with the Cholesky factor F. The t x R carry becomes F^-H carry where it was computed as U^H C, and F carry where it
+// is that of the exact basis which U approximates. Returns false, with nothing done, when U is too far from orthonormal for that.
+bool make_orthonormal(Scalar *gram, Core &q, Count R, Scalar *carry, bool exact);
+
 } // namespace petsctt
 
 #endif

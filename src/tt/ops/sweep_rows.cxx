@@ -225,6 +225,20 @@ bool ZRows::sketch(Buffer &S, Count &rows) const
   return true;
 }
 
+void StoredRows::fill(Count first, Count count, Scalar *B) const
+{
+  for (Count j = 0; j < n_; ++j, B += count) std::copy(A_ + first + m_ * j, A_ + first + count + m_ * j, B);
+}
+
+bool StoredRows::sketch(Buffer &S, Count &rows) const
+{
+  const Count s = sums_per_column * n_;
+  if (m_ < 2 * s) return false;
+  rows = s;
+  S    = signed_sums(m_, n_, A_, s);
+  return true;
+}
+
 Count CRows::columns() const
 {
   Count r = 0;

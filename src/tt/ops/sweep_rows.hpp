@@ -67,6 +67,21 @@ private:
   const Core &c_;
 };
 
+// A matrix m x n in memory.
+class StoredRows : public Rows {
+public:
+  StoredRows(Count m, Count n, const Scalar *A) : m_(m), n_(n), A_(A) { }
+  Count columns() const override { return n_; }
+  Count units() const override { return m_; }
+  bool  transposed() const override { return false; }
+  void  fill(Count first, Count count, Scalar *B) const override;
+  bool  sketch(Buffer &S, Count &rows) const override;
+
+private:
+  Count         m_, n_;
+  const Scalar *A_;
+};
+
 // The C_i beside each other.
 class CRows : public Rows {
 public:

@@ -517,7 +517,7 @@ private:
       carry = Buffer((std::size_t)(t * R));
       std::copy(all.data() + t * t, all.data() + all.size(), carry.data());
     }
-    if (!correct(all.data(), t, R, q, carry.data(), carried)) { // nearly dependent: an orthonormal basis by reflectors, whatever it is worth
+    if (!make_orthonormal(all.data(), q, R, carry.data(), carried)) { // nearly dependent: an orthonormal basis by reflectors, whatever it is worth
       Tsqr f(space_->comm(), Tsqr::Shape::tall, long_sizes(*space_, k, t_), m, t, q.data());
       Core basis(t_, C[0].n, (Int)t); // f.p() is t: there are as many rows
       f.apply(nullptr, f.p(), basis.data());
@@ -545,26 +545,6 @@ private:
       gemm('C', 'N', t, c.r1, b, 1, q.data() + row, m, c.data() + row, m, 1, K, t);
       K += t * c.r1;
     }
-  }
-
-  // With U^H U = F^H F, in `gram`: U := U F^-1. The carry becomes F^-H carry where it was computed as U^H C, and F carry where it is that of the
-  // basis that U approximates. False when U is too far from orthonormal for that.
-  static bool correct(Scalar *gram, Count t, Count R, Core &q, Scalar *carry, bool exact)
-  {
-    Real off = 0;
-    for (Count j = 0; j < t; ++j)
-      for (Count i = 0; i <= j; ++i) {
-        const Real d = petsctt::abs(gram[i + t * j] - Scalar(i == j ? 1 : 0));
-        if (!(d <= 0.1)) return false;
-        off = std::max(off, d);
-      }
-    if (off <= 4 * eps) return true;
-    if (potrf(t, gram, t) != 0) return false;
-    const Count m = (Count)q.r0 * q.n, step = RFactor::block_rows(t);
-    for (Count row = 0; row < m; row += step) trsm('R', 'U', 'N', 'N', std::min(step, m - row), t, 1, gram, t, q.data() + row, m);
-    if (exact) trmm('L', 'U', 'N', 'N', t, R, 1, gram, t, carry, t);
-    else trsm('L', 'U', 'C', 'N', t, R, 1, gram, t, carry, t);
-    return true;
   }
 
   void finish()
