@@ -197,8 +197,13 @@ PetscErrorCode bench_compare(const Options &o, Figures &figures)
   PetscCall(bench::make_cookies(o.mesh, o.compare_samples, p));
   PetscCall(VecTTSetRoundType(p.b, VEC_TT_ROUND_AUTO));
   PetscCall(solve(p, "compare auto", o.compare_rtol, whole));
-  PetscCall(VecTTSetRoundType(p.b, VEC_TT_ROUND_QR));
+  // read by every vector at its creation, and by this one now
+  PetscCall(PetscOptionsSetValue(NULL, "-vec_tt_round_form_sums", "1"));
+  PetscCall(PetscOptionsSetValue(NULL, "-vec_tt_round_type", "qr"));
+  PetscCall(VecSetFromOptions(p.b));
   PetscCall(solve(p, "compare qr", o.compare_rtol, formed));
+  PetscCall(PetscOptionsClearValue(NULL, "-vec_tt_round_form_sums"));
+  PetscCall(PetscOptionsClearValue(NULL, "-vec_tt_round_type"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " samples to %.0e: auto %.2f s, %" PetscInt_FMT " iterations, residual %.2e; formed %.2f s, %" PetscInt_FMT " iterations, residual %.2e\n",
                         o.compare_samples, (double)o.compare_rtol, whole.solve, whole.iterations, (double)whole.residual, formed.solve, formed.iterations, (double)formed.residual));
   figures.add("cookies.speedup_over_formed", formed.solve / whole.solve);

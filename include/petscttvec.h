@@ -20,7 +20,9 @@ typedef struct {
   PetscBool      estimated; /* the error is an estimate */
   PetscBool      cap_hit;   /* the rank cap kept the tolerance from being met */
   PetscInt       rank_in, rank_out;
+  PetscLogDouble flops;               /* operations of this process in it */
   PetscInt       roundings, cap_hits; /* since creation of the vector */
+  PetscInt       by_type[3];          /* roundings by each method, in the order of VecTTRoundType */
 } VecTTRoundingInfo;
 
 /* creation and modes */

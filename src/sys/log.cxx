@@ -2,12 +2,25 @@
 
 #include "sys/compat.hpp"
 #include "tt/blas.hpp"
+#include "tt/ops/round.hpp"
+
+#include <memory>
+#include <vector>
 
 namespace petsctt {
 
 namespace {
 Events events_;
 double reported_flops_ = 0; // part of flops() that PetscLogFlops has been told
+// One scope for each rounding that is under way: a randomized one ends with a sweep of type qr.
+std::vector<std::unique_ptr<LogScope>> rounding;
+
+void log_round(RoundType method, bool begin)
+{
+  if (begin) rounding.push_back(std::make_unique<LogScope>(method == RoundType::gram ? events_.round_gram : method == RoundType::randomized ? events_.round_randomized : events_.round_qr));
+  else if (!rounding.empty()) rounding.pop_back();
+}
+
 } // namespace
 
 const Events &events()
@@ -24,6 +37,10 @@ PetscErrorCode register_events()
   PetscCall(PetscLogEventRegister("VecTTDot", classid, &events_.dot));
   PetscCall(PetscLogEventRegister("VecTTNorm", classid, &events_.norm));
   PetscCall(PetscLogEventRegister("VecTTRound", classid, &events_.round));
+  PetscCall(PetscLogEventRegister("VecTTRoundQR", classid, &events_.round_qr));
+  PetscCall(PetscLogEventRegister("VecTTRoundGram", classid, &events_.round_gram));
+  PetscCall(PetscLogEventRegister("VecTTRoundRand", classid, &events_.round_randomized));
+  set_round_hook(log_round);
   PetscCall(PetscLogEventRegister("VecTTOrth", classid, &events_.orthogonalize));
   PetscCall(PetscLogEventRegister("VecTTHadamard", classid, &events_.hadamard));
   PetscCall(PetscLogEventRegister("VecTTEvaluate", classid, &events_.evaluate));

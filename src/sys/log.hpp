@@ -9,6 +9,7 @@ namespace petsctt {
 // Valid after PetscTTInitializePackage().
 struct Events {
   PetscLogEvent dot, norm, round, orthogonalize, hadamard, evaluate, contract, full; // vectors
+  PetscLogEvent round_qr, round_gram, round_randomized;                              // within round: by method
   PetscLogEvent apply, ghost, compress;                                              // operators
 };
 const Events  &events();

@@ -76,6 +76,7 @@ RoundOptions round_options(Vec v)
   o.rtol     = effective_rtol(p);
   o.max_rank = p.max_rank;
   o.seed     = p.seed;
+  o.formed   = p.formed;
   return o;
 }
 
@@ -90,7 +91,9 @@ PetscErrorCode record_rounding(Vec v, const RoundInfo &info)
   i.cap_hit   = info.cap_hit ? PETSC_TRUE : PETSC_FALSE;
   i.rank_in   = info.rank_in;
   i.rank_out  = info.rank_out;
+  i.flops     = info.flops;
   i.roundings++;
+  if (i.type < VEC_TT_ROUND_AUTO) i.by_type[i.type]++;
   if (info.cap_hit) i.cap_hits++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -408,7 +408,8 @@ void sketch_values(const LazyTrain &x, std::uint64_t seed, Int columns, TrainSke
 
 RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm> &all, const RoundOptions &options, Train &out)
 {
-  RoundInfo info;
+  const RoundScope scope(RoundType::randomized);
+  RoundInfo        info;
   info.type      = RoundType::randomized;
   info.estimated = true;
   std::vector<LazyTerm> terms;
@@ -464,6 +465,7 @@ RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm
     info.cap_hit      = r.cap_hit;
     info.rank_out     = r.rank_out;
     info.norm         = r.norm;
+    info.flops        = scope.flops();
     out               = std::move(y);
     return info;
   }

@@ -149,7 +149,29 @@ bool truncate(Train &x, Int k, Budget &budget, Int max_rank, bool *cap_hit)
   return true;
 }
 
+RoundHook hook = nullptr;
+
 } // namespace
+
+void set_round_hook(RoundHook h)
+{
+  hook = h;
+}
+
+RoundScope::RoundScope(RoundType method) : method_(method), flops_(petsctt::flops())
+{
+  if (hook) hook(method_, true);
+}
+
+RoundScope::~RoundScope()
+{
+  if (hook) hook(method_, false);
+}
+
+double RoundScope::flops() const
+{
+  return petsctt::flops() - flops_;
+}
 
 RoundInfo round(Train &x, const RoundOptions &o)
 {
@@ -172,7 +194,8 @@ RoundInfo round(Train &x, const RoundOptions &o)
     x                       = std::move(out);
     return r;
   }
-  RoundInfo info;
+  const RoundScope scope(RoundType::qr);
+  RoundInfo        info;
   info.type    = RoundType::qr;
   info.rank_in = x.max_rank();
   if (!x.scale().finite()) make_nan(x);
@@ -198,6 +221,7 @@ RoundInfo round(Train &x, const RoundOptions &o)
   info.norm     = norm(x);
   if (!info.norm.finite() && x.scale().finite()) make_nan(x); // a single core is never factored
   else if (info.norm.is_zero() && !x.is_zero()) x.set_zero();
+  info.flops = scope.flops();
   return info;
 }
 

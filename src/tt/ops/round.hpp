@@ -27,6 +27,25 @@ struct RoundInfo {
   Int              rank_in     = 0;     // largest TT rank of what was rounded
   Int              rank_out    = 0;
   Scaled           norm;                // of the result
+  double           flops       = 0;     // operations of this process
+};
+
+// Called, if set, when a method begins and when it has ended: the layers above log with it what was picked.
+using RoundHook = void (*)(RoundType method, bool begin);
+void set_round_hook(RoundHook hook);
+
+// Such a pair of calls; private to tt/ops.
+class RoundScope {
+public:
+  explicit RoundScope(RoundType method);
+  ~RoundScope();
+  RoundScope(const RoundScope &)            = delete;
+  RoundScope &operator=(const RoundScope &) = delete;
+  double flops() const; // since the beginning
+
+private:
+  RoundType method_;
+  double    flops_;
 };
 
 class LazyTrain;

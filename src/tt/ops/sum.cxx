@@ -169,17 +169,18 @@ RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const
   if (space->d() == 1 || options.formed) return round_formed(space, terms, options, out);
   // what is known of the orthogonality of a single train is used by round()
   const Train *single = lazy.size() == 1 ? lazy[0].train->plain() : nullptr;
-  if (lazy.empty() || (single && options.type != RoundType::randomized)) {
+  if (lazy.empty() || (single && options.type != RoundType::randomized && single->left() > single->right())) {
     Train     x = single ? *single : Train(space);
     if (single) x.set_scale(x.scale() * lazy[0].coefficient);
     RoundInfo info = round(x, options);
     out            = std::move(x);
     return info;
   }
-  const RoundType type = options.type == RoundType::automatic ? choose(*space, lazy, options) : options.type;
-  Train           sum(space);
-  RoundInfo       info = type == RoundType::randomized ? randomized_round_sum(space, lazy, options, sum) : two_sweeps(space, lazy, options, type, sum);
-  out                  = std::move(sum);
+  RoundType type = options.type == RoundType::automatic ? choose(*space, lazy, options) : options.type;
+  if (single && options.type == RoundType::automatic && type == RoundType::randomized) type = RoundType::qr; // see round()
+  Train sum(space);
+  RoundInfo info = type == RoundType::randomized ? randomized_round_sum(space, lazy, options, sum) : two_sweeps(space, lazy, options, type, sum);
+  out            = std::move(sum);
   return info;
 }
 

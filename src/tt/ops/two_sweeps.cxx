@@ -604,14 +604,16 @@ bool select(const SpacePtr &space, const std::vector<LazyTerm> &all, std::vector
 
 RoundInfo two_sweeps(const SpacePtr &space, const std::vector<LazyTerm> &all, const RoundOptions &options, RoundType method, Train &out)
 {
+  const RoundScope      scope(method);
   RoundInfo             info;
   std::vector<LazyTerm> terms;
   info.type = method;
   if (!select(space, all, terms, info, out)) return info;
   Sweeps s(space, terms, options, method);
   if (!s.run(info)) {
-    out       = std::move(s.out());
-    info.norm = out.scale();
+    out        = std::move(s.out());
+    info.norm  = out.scale();
+    info.flops = scope.flops();
     return info;
   }
   out           = std::move(s.out());
@@ -623,6 +625,7 @@ RoundInfo two_sweeps(const SpacePtr &space, const std::vector<LazyTerm> &all, co
     if (!zero) out.set_scale(Scaled(Scalar(std::numeric_limits<Real>::quiet_NaN())));
     info.rank_out = 1;
   }
+  info.flops = scope.flops();
   return info;
 }
 

@@ -273,6 +273,33 @@ PetscErrorCode VecTTGetMaxRank(Vec v, PetscInt *max_rank)
 
   Level: intermediate
 
+  Notes:
+  None of the methods forms a sum that it rounds, nor the product of an operator and a vector. All give left-orthogonal cores and depend on the
+  number of processes by round-off only.
+
+  `VEC_TT_ROUND_QR` - two sweeps with orthogonal factorisations of which only the triangles are computed. The error returned is that of the
+  truncations, exact up to round-off (some 1e-14 relative to the largest term of the sum). For every tolerance.
+
+  `VEC_TT_ROUND_GRAM` - the same sweeps with Gram matrices: fewer operations, one reduction for each core and sweep. Singular values below 1e-8
+  relative to the norms that they are computed from are noise; the floor is computed at each core, included in the error returned, and where it
+  is above a tenth of what may be truncated there, the sweeps go on with qr.
+
+  `VEC_TT_ROUND_RANDOMIZED` - randomise, then orthogonalise: linear in the number of terms. The sketch grows until an unbiased estimate of what it misses,
+  from ten test vectors, is below its share of the tolerance with a factor of sqrt(2) to spare; a deterministic sweep does the rest. The error
+  returned is an estimate; in 200 runs with different seeds on each of several hard problems it was never below half the true error, and the
+  true error never above 1.5 times the tolerance (tests/unit/test_round_types.cxx). -vec_tt_round_seed changes the random numbers, which depend
+  on global indices only.
+
+  `VEC_TT_ROUND_AUTO` - gram instead of qr where each truncation may make an error of 1e-6 or more, and randomized instead of either for sums whose ranks
+  are above 40 where its operation count is less than two thirds of the other's. -vec_view and -log_view (events VecTTRoundQR, VecTTRoundGram, VecTTRoundRand)
+  say what was picked and what it cost.
+
+  A vector that is left-orthogonal already, as every result of a rounding is, is only truncated, from the right.
+
+  References:
+  Oseledets, Tensor-train decomposition, SIAM J. Sci. Comput. 33 (2011); Al Daas, Ballard, Manning, Parallel tensor train rounding using Gram SVD
+  (2022); Al Daas, Ballard, Cazeaux, Hallman, Miedlar, Pasha, Reid, Saibaba, Randomized algorithms for rounding in the tensor-train format (2023).
+
 .seealso: `VECTT`, `VecTTGetRoundType()`, `VecTTRound()`, `VecTTGetRoundingInfo()`
 @*/
 PetscErrorCode VecTTSetRoundType(Vec v, VecTTRoundType type)

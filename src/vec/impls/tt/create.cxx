@@ -231,10 +231,11 @@ PetscErrorCode VecDestroyVecs_TT(PetscInt m, Vec v[])
 . -vec_tt_modes <N0,N1,...>        - sizes of the modes, for programs that do not call `VecTTSetModes()`; the size of the vector must be
                                      the nominal one of these modes
 . -vec_tt_dim <d>                  - d equal modes whose product is the size of the vector
-. -vec_tt_round_type <auto>        - method of rounding: qr, gram, randomized, auto
+. -vec_tt_round_type <auto>        - method of rounding: qr, gram, randomized, auto; see `VecTTSetRoundType()`
 . -vec_tt_round_rtol <rtol>        - relative Frobenius error that one rounding may make
 . -vec_tt_max_rank <0>             - cap on the TT ranks, 0 for none
 . -vec_tt_round_seed <seed>        - seed of randomized roundings
+. -vec_tt_round_form_sums <no>     - form sums with all their entries before they are rounded: slower and larger, to compare with
 . -vec_tt_random_rank <2>          - TT ranks of the vectors that `VecSetRandom()` makes
 - -tt_replicate_max <32>           - modes up to this size are stored on every process unless said otherwise; no prefix
 

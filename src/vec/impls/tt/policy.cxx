@@ -67,7 +67,7 @@ PetscErrorCode read_policy(Vec v, RoundPolicy &p)
   PetscOptions options = ((PetscObject)v)->options;
   PetscEnum    type    = (PetscEnum)to_public(p.type);
   PetscInt     seed    = 0;
-  PetscBool    set;
+  PetscBool    formed  = PETSC_FALSE, set;
 
   PetscFunctionBegin;
   p.prefix = prefix ? prefix : "";
@@ -78,6 +78,8 @@ PetscErrorCode read_policy(Vec v, RoundPolicy &p)
   PetscCall(PetscOptionsGetInt(options, prefix, "-vec_tt_max_rank", &p.max_rank, nullptr));
   PetscCall(PetscOptionsGetInt(options, prefix, "-vec_tt_round_seed", &seed, &set));
   if (set) p.seed = (std::uint64_t)seed;
+  PetscCall(PetscOptionsGetBool(options, prefix, "-vec_tt_round_form_sums", &formed, &set));
+  if (set) p.formed = formed;
   PetscCall(PetscOptionsGetInt(options, prefix, "-vec_tt_random_rank", &p.random_rank, nullptr));
   PetscCall(check_policy(PetscObjectComm((PetscObject)v), p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -96,7 +98,7 @@ PetscErrorCode VecSetFromOptions_TT(Vec v, OptionItems PetscOptionsObject)
   PetscReal    rtol = effective_rtol(p);
   PetscInt     seed = (PetscInt)p.seed, m = 1;
   PetscInt     modes[1] = {0};
-  PetscBool    set;
+  PetscBool    formed   = p.formed ? PETSC_TRUE : PETSC_FALSE, set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "TT vector options");
@@ -109,6 +111,8 @@ PetscErrorCode VecSetFromOptions_TT(Vec v, OptionItems PetscOptionsObject)
   PetscCall(PetscOptionsInt("-vec_tt_max_rank", "Cap on the TT ranks, 0 for none", "VecTTSetMaxRank", p.max_rank, &p.max_rank, nullptr));
   PetscCall(PetscOptionsInt("-vec_tt_round_seed", "Seed of randomized roundings", "VecTTSetRoundSeed", seed, &seed, &set));
   if (set) p.seed = (std::uint64_t)seed;
+  PetscCall(PetscOptionsBool("-vec_tt_round_form_sums", "Form sums before they are rounded, to compare with", nullptr, formed, &formed, nullptr));
+  p.formed = formed;
   PetscCall(PetscOptionsInt("-vec_tt_random_rank", "TT ranks of vectors made by VecSetRandom()", "VecSetRandom", p.random_rank, &p.random_rank, nullptr));
   if (PetscOptionsObject->printhelp) {
     PetscCall(PetscOptionsIntArray("-vec_tt_modes", "Sizes of the modes", "VecTTSetModes", modes, &m, nullptr));

@@ -20,6 +20,7 @@ struct RoundPolicy {
   Real          rtol     = 0; // when rtol_set
   Int           max_rank = 0; // 0: no cap
   std::uint64_t seed     = 0x5eed;
+  bool          formed   = false; // sums are formed before they are rounded
   Int           random_rank = 2; // TT ranks of what VecSetRandom() makes
   std::string   prefix;       // of the vector the policy was made for: where -ksp_rtol is looked up first
 };
@@ -30,7 +31,7 @@ struct VecTT {
   Train             train;
   SpacePtr          space; // null: modes not set
   RoundPolicy       policy;
-  VecTTRoundingInfo info{VEC_TT_ROUND_AUTO, 0, PETSC_FALSE, PETSC_FALSE, 1, 1, 0, 0};
+  VecTTRoundingInfo info{VEC_TT_ROUND_AUTO, 0, PETSC_FALSE, PETSC_FALSE, 1, 1, 0, 0, 0, {0, 0, 0}};
   std::vector<Int>  N, ranks; // what VecTTGetModes() and VecTTGetRanks() hand out
   Buffer            pending;
   std::string       why_no_modes; // what went wrong with the options that should have given them

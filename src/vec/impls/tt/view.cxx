@@ -93,9 +93,10 @@ PetscErrorCode view_rounding(Vec v, PetscViewer viewer)
   else PetscCall(PetscViewerASCIIPrintf(viewer, "none\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   if (i.roundings) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "last rounding: %s, largest TT rank %" PetscInt_FMT " to %" PetscInt_FMT ", relative error %g%s%s\n", VecTTRoundTypes[i.type], i.rank_in, i.rank_out,
-                                     (double)i.error, i.estimated ? " (estimated)" : "", i.cap_hit ? ", max rank kept the tolerance from being met" : ""));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "roundings: %" PetscInt_FMT ", of which %" PetscInt_FMT " limited by max rank\n", i.roundings, i.cap_hits));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "last rounding: %s, largest TT rank %" PetscInt_FMT " to %" PetscInt_FMT ", relative error %g%s%s, %.3g flops on the first process\n", VecTTRoundTypes[i.type], i.rank_in, i.rank_out,
+                                     (double)i.error, i.estimated ? " (estimated)" : "", i.cap_hit ? ", max rank kept the tolerance from being met" : "", (double)i.flops));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "roundings: %" PetscInt_FMT " (qr %" PetscInt_FMT ", gram %" PetscInt_FMT ", randomized %" PetscInt_FMT "), of which %" PetscInt_FMT " limited by max rank\n",
+                                     i.roundings, i.by_type[0], i.by_type[1], i.by_type[2], i.cap_hits));
   } else PetscCall(PetscViewerASCIIPrintf(viewer, "roundings: none so far\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
