@@ -19,6 +19,8 @@ Real sign_of(std::uint64_t i)
   return (i ^ (i >> 31)) & 1 ? 1 : -1;
 }
 
+constexpr Count triangle_block = 24; // columns of a triangle that are multiplied at a time, about
+
 constexpr Count groups = 2; // sums of cores in the sketch of T, at least; and so many that it has twice as many rows as columns
 
 } // namespace
@@ -75,16 +77,32 @@ TRows::TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, cons
   }
 }
 
+void TRows::multiply(std::size_t t, const Scalar *A, Count m, Count lda, Count offset, Scalar *B) const
+{
+  const Count   l = w_.l, r1 = parts_[t].core->r1;
+  const Scalar *W = w_.w[t].data();
+  if (!w_.lower || l < 2 * triangle_block) {
+    gemm('N', 'N', m, l, r1, 1, A, lda, W, r1, 0, B, m);
+    return;
+  }
+  const Count blocks = l / triangle_block, width = (l + blocks - 1) / blocks;
+  for (Count j = 0; j < l; j += width) { // rows a of W with offset + a >= j are not zero
+    const Count c = std::min(width, l - j), a = std::min(r1, std::max<Count>(0, j - offset));
+    gemm('N', 'N', m, c, r1 - a, 1, A + lda * a, lda, W + a + r1 * j, r1, 0, B + m * j, m);
+  }
+}
+
 // B: columns x (count l), column i + count j for point first + i.
 void TRows::fill_from(const std::vector<Part> &parts, Count n, Count first, Count count, Scalar *B) const
 {
   const Count l = w_.l;
-  for (std::size_t t = 0; t < parts.size(); ++t) {
+  Count       offset = 0; // of the term among the rows of W
+  for (std::size_t t = 0; t < parts.size(); offset += parts[t].core->r1, ++t) {
     const Part   &p  = parts[t];
-    const Count   r0 = p.core->r0, r1 = p.core->r1, m = r0 * count;
+    const Count   r0 = p.core->r0, m = r0 * count;
     const Scalar *A  = p.core->data() + r0 * first;
     if (parts.size() == 1) {
-      if (p.multiply) gemm('N', 'N', m, l, r1, 1, A, r0 * n, w_.w[t].data(), r1, 0, B, m);
+      if (p.multiply) multiply(t, A, m, r0 * n, offset, B);
       else
         for (Count j = 0; j < l; ++j) std::copy(A + r0 * n * j, A + r0 * n * j + m, B + m * j);
       continue;
@@ -93,7 +111,7 @@ void TRows::fill_from(const std::vector<Part> &parts, Count n, Count first, Coun
     Count         ld   = r0 * n;
     if (p.multiply) {
       if ((Count)piece_.size() < m * l) piece_ = Buffer((std::size_t)(m * l));
-      gemm('N', 'N', m, l, r1, 1, A, r0 * n, w_.w[t].data(), r1, 0, piece_.data(), m);
+      multiply(t, A, m, r0 * n, offset, piece_.data());
       from = piece_.data();
       ld   = m;
     }

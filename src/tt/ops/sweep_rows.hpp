@@ -13,6 +13,7 @@ namespace petsctt {
 struct RightFactor {
   Int                       l        = 0;
   bool                      identity = false; // of a single term, l = r; nothing is stored
+  bool                      lower    = false; // the terms over each other are a lower triangle
   std::vector<Buffer>       w;
   std::vector<std::int64_t> e;
 
@@ -43,6 +44,7 @@ private:
     Count       offset   = 0;
     Core        own;
   };
+  void multiply(std::size_t term, const Scalar *A, Count m, Count lda, Count offset, Scalar *B) const;
   void fill_from(const std::vector<Part> &parts, Count n, Count first, Count count, Scalar *B) const;
 
   const RightFactor        &w_;

@@ -35,19 +35,21 @@ struct Decision {
   Real   eps2   = 0;     // squared tolerance of the whole, once the norm is known
   bool   cap_hit = false;
   Buffer m;              // rows x l, packed
+  bool   lower  = false; // it is a lower triangle
   Buffer carry;          // U^H C, l x total rank, where it comes with the decision
 };
 
 void share(const Comm &comm, Decision &c, Count rows)
 {
-  Scalar head[7] = {(Real)c.status, (Real)c.l, c.tail2, c.floor2, (Real)c.cap_hit, c.eps2, (Real)c.carry.size()};
-  comm.bcast(head, 7);
+  Scalar head[8] = {(Real)c.status, (Real)c.l, c.tail2, c.floor2, (Real)c.cap_hit, c.eps2, (Real)c.carry.size(), (Real)c.lower};
+  comm.bcast(head, 8);
   c.status  = (int)std::lround(real(head[0]));
   c.l       = (Int)std::lround(real(head[1]));
   c.tail2   = real(head[2]);
   c.floor2  = real(head[3]);
   c.cap_hit = real(head[4]) != 0;
   c.eps2    = real(head[5]);
+  c.lower   = real(head[7]) != 0;
   if (c.status != fine) return;
   if (comm.rank() != 0) c.m = Buffer((std::size_t)(rows * c.l));
   comm.bcast(c.m.data(), rows * c.l);
@@ -205,6 +207,7 @@ private:
       if (c.status != fine) return over(c.status);
       RightFactor &w = right_[k];
       w.identity     = false;
+      w.lower        = c.lower;
       w.l            = c.l;
       w.w.clear();
       w.e = rows.exponents();
@@ -236,7 +239,8 @@ private:
       if (D[j] > 0) least = std::min(least, petsctt::abs(R[j + n * j]) / D[j]);
       else least = 0;
     if (p == n && least > suspicious) {
-      c.l = (Int)n;
+      c.l     = (Int)n;
+      c.lower = true;
       c.m = Buffer((std::size_t)(n * n));
       for (Count j = 0; j < n; ++j)
         for (Count i = 0; i < n; ++i) c.m[i + n * j] = conj(R[j + n * i]);
@@ -289,7 +293,8 @@ private:
     for (Count j = 0; definite && j < n; ++j) definite = real(F[j + n * j]) > 1e-5;
     c.m = Buffer((std::size_t)(n * n));
     if (definite) { // G = F^H F
-      c.l = (Int)n;
+      c.l     = (Int)n;
+      c.lower = true;
       for (Count j = 0; j < n; ++j)
         for (Count i = 0; i < n; ++i) c.m[i + n * j] = i >= j ? D[i] * conj(F[j + n * i]) : Scalar(0);
       return c;
