@@ -90,13 +90,14 @@ PetscErrorCode make_cookies(const char mesh[], PetscInt samples, Problem &p)
   PetscCall(MatCreateVecs(p.A, NULL, &p.b));
   p.factors.resize((std::size_t)d);
   p.factors[0] = space;
+  for (PetscInt j = 0; j < samples; ++j) p.alphas.push_back(100 * (PetscReal)j / (PetscReal)(samples - 1));
   for (PetscInt k = 0; k < d; ++k) {
     std::vector<Mat> term((std::size_t)d, (Mat)NULL);
     term[0] = space[(std::size_t)k];
     if (k > 0) {
       Mat D;
       PetscCall(create_mode_matrix(p.b, k, samples, &D, &start, &end));
-      for (PetscInt j = start; j < end; ++j) PetscCall(MatSetValue(D, j, j, 100 * (PetscReal)j / (PetscReal)(samples - 1), INSERT_VALUES));
+      for (PetscInt j = start; j < end; ++j) PetscCall(MatSetValue(D, j, j, p.alphas[(std::size_t)j], INSERT_VALUES));
       PetscCall(assembled(D));
       p.factors[(std::size_t)k].push_back(D);
       term[(std::size_t)k] = D;

@@ -13,6 +13,7 @@ struct Problem {
   std::string                   name;
   Mat                           A = NULL;
   Vec                           b = NULL;  // right-hand side, if the problem has one
+  std::vector<PetscReal>        alphas;    // samples of a parameter
   std::vector<std::vector<Mat>> factors;   // the matrices of mode k, each once, identities left out
   Problem()                = default;
   Problem(const Problem &) = delete;

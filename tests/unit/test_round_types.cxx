@@ -1,6 +1,7 @@
 // All types of rounding on the same problems: the error made against the tolerance and against what is reported.
 #include "dense.hpp"
 #include "tt/ops/dot.hpp"
+#include "tt/ops/orthogonalize.hpp"
 #include "tt/ops/round.hpp"
 #include "tt/ops/two_sweeps.hpp"
 
@@ -18,6 +19,8 @@ struct Problem {
   Train              formed;
 
   void add(Train x, Scaled c = Scaled(Scalar(1))) { trains.push_back(std::move(x)), terms.push_back({c, nullptr}); }
+  // the term becomes right-orthogonal, which the sweeps know to use
+  void orthogonalize_term(std::size_t i) { orthogonalize(trains[i], 0); }
   void finish()
   {
     for (std::size_t i = 0; i < terms.size(); ++i) terms[i].train = &trains[i];
@@ -135,36 +138,41 @@ TEST(RoundTypes, ErrorAgainstToleranceAndReport)
 {
   for (const char *kinds : {"d", "dr"}) {
     const SpacePtr s = make_space({120, 5, 45}, kinds);
-    for (Problem &p : problems(s))
-      for (RoundType type : {RoundType::qr, RoundType::gram, RoundType::randomized, RoundType::automatic})
-        for (Real rtol : {1e-2, 1e-5, 1e-9, 1e-13}) {
-          SCOPED_TRACE(p.name + ", " + name_of(type) + ", " + kinds + ", tolerance " + std::to_string(std::log10((double)rtol)));
-          RoundOptions o;
-          o.type = type;
-          o.rtol = rtol;
-          o.seed = 3;
-          Train           y, z = p.formed;
-          const RoundInfo info = round_sum(s, p.terms, o, y);
-          y.check();
-          // what cancels in the sum is lost relative to the terms
-          Scaled largest;
-          for (const Term &t : p.terms) {
-            const Scaled n = norm(*t.train) * t.coefficient.abs();
-            if (abs_less(largest, n)) largest = n;
+    for (int orthogonal : {-1, 0, 1})
+      for (Problem &p : problems(s))
+        for (RoundType type : {RoundType::qr, RoundType::gram, RoundType::randomized, RoundType::automatic})
+          for (Real rtol : {1e-2, 1e-5, 1e-9, 1e-13}) {
+            if (orthogonal >= 0) {
+              if (orthogonal >= (int)p.trains.size()) continue;
+              p.orthogonalize_term((std::size_t)orthogonal);
+            }
+            SCOPED_TRACE(p.name + ", term orthogonal: " + std::to_string(orthogonal) + ", " + name_of(type) + ", " + kinds + ", tolerance " + std::to_string(std::log10((double)rtol)));
+            RoundOptions o;
+            o.type = type;
+            o.rtol = rtol;
+            o.seed = 3;
+            Train           y, z = p.formed;
+            const RoundInfo info = round_sum(s, p.terms, o, y);
+            y.check();
+            // what cancels in the sum is lost relative to the terms
+            Scaled largest;
+            for (const Term &t : p.terms) {
+              const Scaled n = norm(*t.train) * t.coefficient.abs();
+              if (abs_less(largest, n)) largest = n;
+            }
+            const Real round_off = 3e-14 * real((largest / norm(p.formed)).value());
+            const Real error     = error_of(p.formed, y);
+            EXPECT_LE(error, rtol * (info.estimated ? 1.5 : 1) + round_off);
+            EXPECT_LE(error, info.error * (info.estimated ? 2 : 1 + 1e-6) + round_off) << "the error reported is too small";
+            EXPECT_LE(info.error, (info.estimated ? 1.5 : 1 + 1e-6) * rtol + round_off);
+            EXPECT_EQ(info.estimated, info.type == RoundType::randomized);
+            EXPECT_NEAR((double)real((info.norm / norm(y)).value()), 1, 1e-10);
+            expect_orthogonality_as_claimed(y, 1e-11);
+            if (type == RoundType::randomized) continue;
+            round(z, o);
+            EXPECT_LE(error_of(p.formed, z), rtol + round_off) << "formed";
+            for (Int k = 1; k < s->d(); ++k) EXPECT_NEAR((double)y.r(k), (double)z.r(k), type == RoundType::automatic ? 4 : 2) << "TT rank " << k;
           }
-          const Real round_off = 3e-14 * real((largest / norm(p.formed)).value());
-          const Real error     = error_of(p.formed, y);
-          EXPECT_LE(error, rtol * (info.estimated ? 1.5 : 1) + round_off);
-          EXPECT_LE(error, info.error * (info.estimated ? 2 : 1 + 1e-6) + round_off) << "the error reported is too small";
-          EXPECT_LE(info.error, (info.estimated ? 1.5 : 1 + 1e-6) * rtol + round_off);
-          EXPECT_EQ(info.estimated, info.type == RoundType::randomized);
-          EXPECT_NEAR((double)real((info.norm / norm(y)).value()), 1, 1e-10);
-          expect_orthogonality_as_claimed(y, 1e-11);
-          if (type == RoundType::randomized) continue;
-          round(z, o);
-          EXPECT_LE(error_of(p.formed, z), rtol + round_off) << "formed";
-          for (Int k = 1; k < s->d(); ++k) EXPECT_NEAR((double)y.r(k), (double)z.r(k), type == RoundType::automatic ? 4 : 2) << "TT rank " << k;
-        }
   }
 }
 

@@ -96,7 +96,7 @@ void TRows::multiply(std::size_t t, const Scalar *A, Count m, Count lda, Count o
 void TRows::fill_from(const std::vector<Part> &parts, Count n, Count first, Count count, Scalar *B) const
 {
   const Count l = w_.l;
-  Count       offset = 0; // of the term among the rows of W
+  Count       offset = w_.first_row; // of the term among the rows of W
   for (std::size_t t = 0; t < parts.size(); offset += parts[t].core->r1, ++t) {
     const Part   &p  = parts[t];
     const Count   r0 = p.core->r0, m = r0 * count;
@@ -184,6 +184,48 @@ bool TRows::sketch(Buffer &S, Count &rows) const
   fill_from(sums, g, 0, g, wide.data());
   conjugate_transpose(columns_, rows, wide.data(), S.data());
   return true;
+}
+
+namespace {
+
+// Xb (r0 x (count r1)) := X(:, first..first+count-1, :)
+void copy_points(const Core &X, Count first, Count count, Scalar *Xb)
+{
+  const Count r0 = X.r0, n = X.n;
+  for (Count b = 0; b < X.r1; ++b, Xb += r0 * count) std::copy(X.data() + r0 * (first + n * b), X.data() + r0 * (first + count + n * b), Xb);
+}
+
+} // namespace
+
+void RemainderRows::fill(Count first, Count count, Scalar *B) const
+{
+  const Count R = columns(), m = count * X_.r1; // the columns of T come in blocks of `count` points for every j
+  Buffer      Xb((std::size_t)(X_.r0 * m));
+  T_.fill(first, count, B);
+  copy_points(X_, first, count, Xb.data());
+  gemm('N', 'N', R, m, X_.r0, -1, G_.data(), R, Xb.data(), X_.r0, 1, B, R);
+}
+
+bool RemainderRows::sketch(Buffer &S, Count &rows) const
+{
+  if (!T_.sketch(S, rows)) return false;
+  const Count R = columns(), g = rows / unit();
+  const Core  sums = group_sums(X_, start_, g);
+  gemm('C', 'C', g * X_.r1, R, X_.r0, -1, sums.data(), X_.r0, G_.data(), R, 1, S.data(), rows);
+  return true;
+}
+
+void RemainderRows::coefficients(const TRows &T, const Core &X, Scalar *G)
+{
+  const Count R = T.columns(), step = T.block_units(RFactor::block_rows(std::max<Count>(R, X.r0)));
+  Buffer      B((std::size_t)(R * step * T.unit())), Xb((std::size_t)(X.r0 * step * X.r1));
+  std::fill(G, G + R * X.r0, Scalar(0));
+  for (Count i = 0; i < T.units(); i += step) {
+    const Count c = std::min(step, T.units() - i);
+    T.fill(i, c, B.data());
+    copy_points(X, i, c, Xb.data());
+    gemm('N', 'C', R, X.r0, c * X.r1, 1, B.data(), R, Xb.data(), X.r0, 1, G, R);
+  }
 }
 
 void ZRows::product(const std::vector<const Scalar *> &C, Count count, Count ldc, Scalar *B, Count ldb) const

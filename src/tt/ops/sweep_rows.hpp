@@ -13,7 +13,8 @@ namespace petsctt {
 struct RightFactor {
   Int                       l        = 0;
   bool                      identity = false; // of a single term, l = r; nothing is stored
-  bool                      lower    = false; // the terms over each other are a lower triangle
+  bool                      lower    = false; // the terms over each other are a lower triangle, or its last rows from `first_row` on
+  Count                     first_row = 0;
   std::vector<Buffer>       w;
   std::vector<std::int64_t> e;
 
@@ -52,6 +53,27 @@ private:
   std::vector<Part>         parts_;
   std::vector<std::int64_t> e_;
   mutable Buffer            piece_; // of one term, before it takes its place among the others
+};
+
+// The same T without what lies in the span of the rows of X = [core 0], r_x x (n r_x1), which are orthonormal: T - G [X 0].
+class RemainderRows : public Rows {
+public:
+  RemainderRows(const TRows &T, const Core &X, Count start, const Buffer &G) : T_(T), X_(X), start_(start), G_(G) { }
+  Count columns() const override { return T_.columns(); }
+  Count units() const override { return T_.units(); }
+  Count unit() const override { return T_.unit(); }
+  bool  transposed() const override { return true; }
+  void  fill(Count first, Count count, Scalar *B) const override;
+  bool  sketch(Buffer &S, Count &rows) const override;
+
+  // G := T [X 0]^H of this process; T may have only the columns that belong to X.
+  static void coefficients(const TRows &T, const Core &X, Scalar *G);
+
+private:
+  const TRows  &T_;
+  const Core   &X_;
+  Count         start_;
+  const Buffer &G_;
 };
 
 // The conjugate transpose of the horizontal unfolding of a core, r0 x (n r1): columns a, a unit for each point of the mode.

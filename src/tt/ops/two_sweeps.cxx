@@ -178,8 +178,108 @@ private:
 
   // ---- first sweep ----
 
+  // Is the first term a train that is right-orthogonal from core k on?
+  bool first_is_orthogonal(Int k) const
+  {
+    const Train *x = terms_[0].train->plain();
+    return terms_.size() > 1 && x && x->right() >= space_->d() - k;
+  }
+
+  // W_k = [I 0; G L] with the first term's part right of the bond orthonormal: that one needs nothing, the others' parts are split into what lies
+  // in its span and a remainder. Cost for ranks r of the first, s of the others: 2 n s (2 r^2 + s (r + s) + ...) instead of 2 n (r + s)^3.
+  bool right_factor_beside(Int k, bool gram)
+  {
+    const Core                  &X = terms_[0].train->plain()->core(k);
+    const std::vector<LazyTerm>  others(terms_.begin() + 1, terms_.end());
+    const RightFactor           &next = right_[k + 1];
+    const Count                  r = X.r0, R = total_rank(k) - r;
+    RightFactor                  w = next, w_x; // of the others: all columns, and those that belong to X
+    bool                         plain = true;
+    if (!w.identity) w.w.erase(w.w.begin());
+    w.e.erase(w.e.begin());
+    w.first_row = X.r1;
+    for (const LazyTerm &t : others) plain = plain && t.train->plain();
+    w_x   = w;
+    w_x.l = X.r1;
+    for (std::size_t i = 0; i < others.size() && !w.identity; ++i) {
+      const Count s = others[i].train->r(k + 1);
+      Buffer      b((std::size_t)(s * w_x.l));
+      std::copy(w.w[i].data(), w.w[i].data() + s * w_x.l, b.data());
+      w_x.w[i] = std::move(b);
+    }
+    w_x.lower = false; // its columns are in front of the triangle of the others
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const TRows         rows(*space_, k, others, w, attempt > 0);
+      Buffer              G((std::size_t)(R * r));
+      if (plain && attempt == 0) RemainderRows::coefficients(TRows(*space_, k, others, w_x, false), X, G.data());
+      else RemainderRows::coefficients(rows, X, G.data());
+      if (!space_->replicated(k)) space_->comm().sum(G.data(), R * r);
+      const RemainderRows remainder(rows, X, space_->start(k), G);
+      Decision            c;
+      if (gram) {
+        Buffer H((std::size_t)(R * R));
+        local_gram(remainder, H.data());
+        if (!space_->replicated(k)) space_->comm().sum(H.data(), R * R);
+        if (space_->comm().rank() == 0) c = decide_gram(R, H);
+      } else {
+        RFactor f(R);
+        add_local_r(remainder, f);
+        if (!space_->replicated(k)) f.reduce(space_->comm());
+        if (space_->comm().rank() == 0) c = decide_beside(std::min<Count>(R, (Count)space_->N(k) * next.l), f, G, r);
+      }
+      if (attempt > 0 && c.status == all_zero) c.status = fine; // nothing but what is in the span: no columns more
+      share(space_->comm(), c, R);
+      if (attempt == 0 && (c.status == out_of_range || c.status == not_finite || c.status == all_zero)) continue;
+      if (gram && c.status != fine) {
+        gram    = false;
+        attempt = -1;
+        continue;
+      }
+      fail_on(c.status, "right factor", R, k);
+      if (c.status != fine) return over(c.status);
+      RightFactor &out = right_[k];
+      out              = RightFactor();
+      out.l            = (Int)r + c.l;
+      out.lower        = c.lower;
+      out.e            = rows.exponents();
+      out.e.insert(out.e.begin(), 0);
+      Buffer I((std::size_t)(r * out.l));
+      I.fill(0);
+      for (Count i = 0; i < r; ++i) I[i + r * i] = 1;
+      out.w.push_back(std::move(I));
+      Count o = 0;
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        const Count s = others[i].train->r(k);
+        Buffer      b((std::size_t)(s * out.l));
+        for (Count j = 0; j < r; ++j) std::copy(G.data() + o + R * j, G.data() + o + s + R * j, b.data() + s * j);
+        for (Int j = 0; j < c.l; ++j) std::copy(c.m.data() + o + R * j, c.m.data() + o + s + R * j, b.data() + s * (r + j));
+        out.e[i + 1] += take_exponent(b.data(), s * out.l);
+        out.w.push_back(std::move(b));
+        o += s;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // As decide_right, for the remainders beside the coefficients G (n x r): rows that are round-off of what was subtracted are none.
+  Decision decide_beside(Count p, RFactor &f, const Buffer &G, Count r) const
+  {
+    const Count       n = f.columns();
+    std::vector<Real> D;
+    const int         status = column_norms(n, f.R(), D);
+    if (status == fine)
+      for (Count j = 0; j < n; ++j) {
+        Real g2 = 0;
+        for (Count i = 0; i < r; ++i) g2 += abs2(G[j + n * i]);
+        if (D[j] <= redundant * std::sqrt(g2)) std::fill(f.R() + n * j, f.R() + n * j + n, Scalar(0));
+      }
+    return decide_right(p, f);
+  }
+
   bool right_factor(Int k, bool gram)
   {
+    if (first_is_orthogonal(k)) return right_factor_beside(k, gram);
     const Count R = total_rank(k);
     for (int attempt = 0; attempt < 2; ++attempt) {
       TRows    rows(*space_, k, terms_, right_[k + 1], attempt > 0);
@@ -614,6 +714,13 @@ RoundInfo two_sweeps(const SpacePtr &space, const std::vector<LazyTerm> &all, co
   std::vector<LazyTerm> terms;
   info.type = method;
   if (!select(space, all, terms, info, out)) return info;
+  // A right-orthogonal train, the widest if there are several, goes first: the first sweep passes it by.
+  std::size_t first = terms.size();
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const Train *x = terms[i].train->plain();
+    if (x && x->right() >= space->d() - 1 && (first == terms.size() || x->max_rank() > terms[first].train->plain()->max_rank())) first = i;
+  }
+  if (first < terms.size()) std::swap(terms[0], terms[first]);
   Sweeps s(space, terms, options, method);
   if (!s.run(info)) {
     out        = std::move(s.out());
