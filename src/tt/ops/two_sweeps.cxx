@@ -4,6 +4,7 @@
 #include "tt/error.hpp"
 #include "tt/ops/array.hpp"
 #include "tt/ops/budget.hpp"
+#include "tt/ops/decision.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/sweep_rows.hpp"
 #include "tt/ops/sweep.hpp"
@@ -18,62 +19,8 @@ namespace petsctt {
 namespace {
 
 constexpr Real eps         = std::numeric_limits<Real>::epsilon();
-constexpr Real far         = 1e100;     // column norms of a triangle beyond this, or below its inverse: squares may have left the range
-constexpr Real redundant   = 32 * eps;  // rows of W below this, relative to their own norms, carry round-off
-constexpr Real suspicious  = 1e-6;      // smallest diagonal of a triangle, relative to its column, that needs no look at singular values
-constexpr Real gram_noise2 = 8 * eps;   // squared floor of a Gram matrix relative to its diagonal
-constexpr Real gram_share2 = 1e-2;      // of the squared truncation allowed, which the floor may take
-
-enum Status : int { fine = 1, not_finite = 0, all_zero = -1, no_convergence = -2, out_of_range = -3, too_coarse = -4 };
-
-// What one process tells the others after it has looked at a triangle.
-struct Decision {
-  int    status = fine;
-  Int    l      = 0;     // columns of the matrix
-  Real   tail2  = 0;     // squared relative error of a truncation
-  Real   floor2 = 0;     // and of the floor
-  Real   eps2   = 0;     // squared tolerance of the whole, once the norm is known
-  bool   cap_hit = false;
-  Buffer m;              // rows x l, packed
-  bool   lower  = false; // it is a lower triangle
-  Buffer carry;          // U^H C, l x total rank, where it comes with the decision
-};
-
-void share(const Comm &comm, Decision &c, Count rows)
-{
-  Scalar head[8] = {(Real)c.status, (Real)c.l, c.tail2, c.floor2, (Real)c.cap_hit, c.eps2, (Real)c.carry.size(), (Real)c.lower};
-  comm.bcast(head, 8);
-  c.status  = (int)std::lround(real(head[0]));
-  c.l       = (Int)std::lround(real(head[1]));
-  c.tail2   = real(head[2]);
-  c.floor2  = real(head[3]);
-  c.cap_hit = real(head[4]) != 0;
-  c.eps2    = real(head[5]);
-  c.lower   = real(head[7]) != 0;
-  if (c.status != fine) return;
-  if (comm.rank() != 0) c.m = Buffer((std::size_t)(rows * c.l));
-  comm.bcast(c.m.data(), rows * c.l);
-  const auto entries = (std::size_t)std::llround(real(head[6]));
-  if (entries == 0) return;
-  if (comm.rank() != 0) c.carry = Buffer(entries);
-  comm.bcast(c.carry.data(), (Count)entries);
-}
-
-// Norms of the columns of an upper triangle, and whether they can be trusted.
-int column_norms(Count n, const Scalar *R, std::vector<Real> &D)
-{
-  D.assign((std::size_t)n, 0);
-  Real top = 0;
-  for (Count j = 0; j < n; ++j) {
-    Real s = 0;
-    for (Count i = 0; i <= j; ++i) s += abs2(R[i + n * j]);
-    D[j] = std::sqrt(s);
-    if (!is_finite(D[j])) return not_finite;
-    top = std::max(top, D[j]);
-  }
-  if (top == 0) return all_zero;
-  return top > far || top < 1 / far ? out_of_range : fine;
-}
+constexpr Real gram_noise2 = 8 * eps; // squared floor of a Gram matrix relative to its diagonal
+constexpr Real gram_share2 = 1e-2;    // of the squared truncation allowed, which the floor may take
 
 class Sweeps {
 public:
@@ -262,21 +209,6 @@ private:
     return false;
   }
 
-  // As decide_right, for the remainders beside the coefficients G (n x r): rows that are round-off of what was subtracted are none.
-  Decision decide_beside(Count p, RFactor &f, const Buffer &G, Count r) const
-  {
-    const Count       n = f.columns();
-    std::vector<Real> D;
-    const int         status = column_norms(n, f.R(), D);
-    if (status == fine)
-      for (Count j = 0; j < n; ++j) {
-        Real g2 = 0;
-        for (Count i = 0; i < r; ++i) g2 += abs2(G[j + n * i]);
-        if (D[j] <= redundant * std::sqrt(g2)) std::fill(f.R() + n * j, f.R() + n * j + n, Scalar(0));
-      }
-    return decide_right(p, f);
-  }
-
   bool right_factor(Int k, bool gram)
   {
     if (first_is_orthogonal(k)) return right_factor_beside(k, gram);
@@ -323,92 +255,6 @@ private:
       return true;
     }
     return false;
-  }
-
-  // W := R^H, or of as many columns as its rows are independent.
-  Decision decide_right(Count p, RFactor &f) const
-  {
-    Decision          c;
-    const Count       n = f.columns();
-    const Scalar     *R = f.R();
-    std::vector<Real> D;
-    c.status = column_norms(n, R, D);
-    if (c.status != fine) return c;
-    Real least = 1;
-    for (Count j = 0; j < n; ++j)
-      if (D[j] > 0) least = std::min(least, petsctt::abs(R[j + n * j]) / D[j]);
-      else least = 0;
-    if (p == n && least > suspicious) {
-      c.l     = (Int)n;
-      c.lower = true;
-      c.m = Buffer((std::size_t)(n * n));
-      for (Count j = 0; j < n; ++j)
-        for (Count i = 0; i < n; ++i) c.m[i + n * j] = conj(R[j + n * i]);
-      return c;
-    }
-    for (Real &d : D) d = d > 0 ? d : 1;
-    Buffer            A((std::size_t)(p * n)), U((std::size_t)(p * p)), VT((std::size_t)(p * n));
-    std::vector<Real> s((std::size_t)p);
-    for (Count j = 0; j < n; ++j)
-      for (Count i = 0; i < p; ++i) A[i + p * j] = R[i + n * j] / D[j];
-    if (!gesvd(p, n, A.data(), p, s.data(), U.data(), VT.data())) {
-      c.status = no_convergence;
-      return c;
-    }
-    while (c.l < p && s[c.l] > redundant * s[0]) ++c.l;
-    c.m = Buffer((std::size_t)(n * c.l));
-    for (Int j = 0; j < c.l; ++j)
-      for (Count i = 0; i < n; ++i) c.m[i + n * j] = D[i] * s[j] * conj(VT[j + p * i]);
-    return c;
-  }
-
-  // W W^H = G from the Cholesky factor, or from eigenvectors where G is nearly singular.
-  Decision decide_gram(Count n, Buffer &G) const
-  {
-    Decision          c;
-    std::vector<Real> D((std::size_t)n);
-    Real              top = 0;
-    for (Count j = 0; j < n; ++j) {
-      D[j] = std::sqrt(real(G[j + n * j]));
-      if (!is_finite(D[j])) c.status = not_finite;
-      top = std::max(top, D[j]);
-    }
-    if (c.status == not_finite) return c;
-    if (top == 0 || top > far || top < 1 / far) {
-      c.status = top == 0 ? all_zero : out_of_range;
-      return c;
-    }
-    Buffer A((std::size_t)(n * n));
-    A.fill(0);
-    for (Count j = 0; j < n; ++j)
-      for (Count i = 0; i <= j; ++i) {
-        A[i + n * j] = D[i] > 0 && D[j] > 0 ? G[i + n * j] / D[i] / D[j] : Scalar(i == j ? 1 : 0);
-        if (!is_finite(A[i + n * j])) {
-          c.status = not_finite;
-          return c;
-        }
-      }
-    Buffer F(A);
-    bool   definite = potrf(n, F.data(), n) == 0;
-    for (Count j = 0; definite && j < n; ++j) definite = real(F[j + n * j]) > 1e-5;
-    c.m = Buffer((std::size_t)(n * n));
-    if (definite) { // G = F^H F
-      c.l     = (Int)n;
-      c.lower = true;
-      for (Count j = 0; j < n; ++j)
-        for (Count i = 0; i < n; ++i) c.m[i + n * j] = i >= j ? D[i] * conj(F[j + n * i]) : Scalar(0);
-      return c;
-    }
-    std::vector<Real> lambda((std::size_t)n);
-    if (!eigen(n, A.data(), lambda.data())) {
-      c.status = no_convergence;
-      return c;
-    }
-    for (Count j = n; j-- > 0 && lambda[j] > n * eps * lambda[n - 1];) {
-      for (Count i = 0; i < n; ++i) c.m[i + n * c.l] = D[i] * std::sqrt(lambda[j]) * A[i + n * j];
-      ++c.l;
-    }
-    return c;
   }
 
   // ---- second sweep ----

@@ -1,0 +1,43 @@
+#ifndef PETSCTT_TT_OPS_DECISION_HPP
+#define PETSCTT_TT_OPS_DECISION_HPP
+
+// Private to tt/ops: what one process decides from a triangle or a Gram matrix and tells the others, so that all have the same ranks.
+#include "tt/comm.hpp"
+#include "tt/ops/r_factor.hpp"
+
+#include <vector>
+
+namespace petsctt {
+
+constexpr Real far = 1e100; // norms of columns beyond this, or below its inverse: squares may have left the range
+
+enum Status : int { fine = 1, not_finite = 0, all_zero = -1, no_convergence = -2, out_of_range = -3, too_coarse = -4 };
+
+struct Decision {
+  int    status = fine;
+  Int    l      = 0;     // columns of the matrix
+  Real   tail2  = 0;     // squared relative error of a truncation
+  Real   floor2 = 0;     // and of the floor
+  Real   eps2   = 0;     // squared tolerance of the whole, once the norm is known
+  bool   cap_hit = false;
+  Buffer m;              // rows x l, packed
+  bool   lower  = false; // it is a lower triangle
+  Buffer carry;          // U^H C, l x total rank, where it comes with the decision
+};
+
+// Hands the decision of process 0 to all; `rows` of its matrix.
+void share(const Comm &comm, Decision &c, Count rows);
+
+// Norms of the columns of an upper triangle, and whether they can be trusted.
+int column_norms(Count n, const Scalar *R, std::vector<Real> &D);
+
+// W := R^H from the triangle f of p rows at most, or of as many columns as its rows are independent.
+Decision decide_right(Count p, const RFactor &f);
+// The same for remainders beside coefficients G (n x r, packed): rows that are round-off of what was subtracted are none. Changes f.
+Decision decide_beside(Count p, RFactor &f, const Buffer &G, Count r);
+// W with W W^H = G, from the Cholesky factor, or from eigenvectors where G (n x n, upper triangle) is nearly singular.
+Decision decide_gram(Count n, const Buffer &G);
+
+} // namespace petsctt
+
+#endif
