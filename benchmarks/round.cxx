@@ -22,9 +22,12 @@ static char help[] = "Rounding, inner products and norms of tensor trains: rates
 
 #include "sys/compat.hpp"
 #include "sys/guard.hpp"
+#include "tt/blas.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/fill.hpp"
+#include "tt/ops/r_factor.hpp"
 #include "tt/ops/round.hpp"
+#include "tt/random.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -312,6 +315,43 @@ PetscErrorCode bench_sum(const Options &o, Figures &figures)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What BLAS reaches in the products that inner product and norm consist of, at their sizes: the roofline of both, as fractions of DGEMM.
+PetscErrorCode bench_roofline(const Options &o, const Machine &machine, Figures &figures)
+{
+  const Count r = o.dot_r, m = std::max<Count>(1, o.dot_n * r), b = std::min(m, RFactor::block_rows(r)), times = std::max<Count>(1, (Count)2e8 / (m * r * r));
+  Buffer      A((std::size_t)(m * r)), B((std::size_t)(m * r)), R((std::size_t)(r * r)), G((std::size_t)(r * r));
+  double      left = 0, right = 0, block = 0, solve = 0, square = 0;
+
+  PetscFunctionBegin;
+  fill_gaussian(1, 0, 0, m * r, A.data());
+  fill_gaussian(2, 0, 0, m * r, B.data());
+  for (Count j = 0; j < r; ++j)
+    for (Count i = 0; i < r; ++i) R[i + r * j] = i == j ? 1 : i < j ? 1e-3 : 0;
+  const auto rate = [&](double flops, double *gflops, const std::function<void()> &f) -> PetscErrorCode {
+    double seconds;
+    PetscFunctionBegin;
+    PetscCall(bench::time_best([]() -> PetscErrorCode { return PETSC_SUCCESS; },
+                               [&]() -> PetscErrorCode {
+                                 PetscFunctionBegin;
+                                 PetscCallTT(for (Count i = 0; i < times; ++i) f());
+                                 PetscFunctionReturn(PETSC_SUCCESS);
+                               },
+                               &seconds));
+    *gflops = flops * (is_complex ? 4 : 1) * times / seconds;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  const double mrr = (double)m * r * r, brr = (double)b * r * r;
+  PetscCall(rate(2 * mrr, &left, [&] { gemm('N', 'N', r, m, r, 1, R.data(), r, A.data(), r, 0, B.data(), r); }));
+  PetscCall(rate(2 * mrr, &right, [&] { gemm('C', 'N', r, r, m, 1, A.data(), m, B.data(), m, 0, G.data(), r); }));
+  PetscCall(rate(2 * brr, &block, [&] { gemm('N', 'N', b, r, r, 1, A.data(), m, R.data(), r, 0, B.data(), b); }));
+  PetscCall(rate(brr, &solve, [&] { trsm('L', 'U', 'C', 'N', r, b, 1, R.data(), r, B.data(), r); }));
+  PetscCall(rate(brr, &square, [&] { gram_rows(r, b, B.data(), r, 0, G.data(), r); }));
+  // per entry and rank: dot 2 + 2 flops; norm nominally 3: a product with a triangle, a substitution, half of a product
+  figures.add("dot.roofline", 4 / (2 / left + 2 / right) / machine.dgemm);
+  figures.add("norm.roofline", 3 / (1.33 / block + 1 / solve + 1 / square) / machine.dgemm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bench_products(const Options &o, const Machine &machine, Figures &figures)
 {
   const SpacePtr space = make_space(o.dot_d, o.dot_n);
@@ -322,6 +362,7 @@ PetscErrorCode bench_products(const Options &o, const Machine &machine, Figures 
 
   PetscFunctionBegin;
   PetscCallTT(x = random(space, o.dot_r, 1); y = random(space, o.dot_r, 2));
+  PetscCall(bench_roofline(o, machine, figures));
   const auto nothing = []() -> PetscErrorCode { return PETSC_SUCCESS; };
   const auto measure = [&](const char *name, const Cost &model, const std::function<PetscErrorCode()> &f) -> PetscErrorCode {
     PetscFunctionBegin;
