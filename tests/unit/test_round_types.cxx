@@ -123,6 +123,19 @@ std::vector<Problem> problems(const SpacePtr &s)
     Problem &q = add("ranks above what the unfoldings allow");
     q.add(random(s, 60, 13));
   }
+  {
+    Problem &q = add("dependent terms, more of them than a short mode has room for");
+    q.add(random(s, 10, 14));
+    q.terms[0].coefficient = normed(q.trains[0], 1);
+    for (int j = 0; j < 9; ++j) {
+      q.add(q.trains[0]);
+      q.terms.back().coefficient = normed(q.trains[0], std::pow((Real)0.1, (Real)j));
+    }
+    for (int j = 0; j < 4; ++j) {
+      q.add(random(s, 3, 15 + j));
+      q.terms.back().coefficient = normed(q.trains.back(), std::pow((Real)0.01, (Real)j));
+    }
+  }
   for (Problem &q : p) q.finish();
   return p;
 }

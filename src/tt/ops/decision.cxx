@@ -51,7 +51,7 @@ int column_norms(Count n, const Scalar *R, std::vector<Real> &D)
   return top > far || top < 1 / far ? out_of_range : fine;
 }
 
-Decision decide_right(Count p, const RFactor &f)
+Decision decide_right(Count rows, const RFactor &f)
 {
   Decision          c;
   const Count       n = f.columns();
@@ -63,7 +63,7 @@ Decision decide_right(Count p, const RFactor &f)
   for (Count j = 0; j < n; ++j)
     if (D[j] > 0) least = std::min(least, petsctt::abs(R[j + n * j]) / D[j]);
     else least = 0;
-  if (p == n && least > suspicious) {
+  if (rows >= n && least > suspicious) {
     c.l     = (Int)n;
     c.lower = true;
     c.m = Buffer((std::size_t)(n * n));
@@ -72,22 +72,23 @@ Decision decide_right(Count p, const RFactor &f)
     return c;
   }
   for (Real &d : D) d = d > 0 ? d : 1;
-  Buffer            A((std::size_t)(p * n)), U((std::size_t)(p * p)), VT((std::size_t)(p * n));
-  std::vector<Real> s((std::size_t)p);
+  // All rows of the triangle, even where fewer were factored: dependent columns in front push what counts further down.
+  Buffer            A((std::size_t)(n * n)), U((std::size_t)(n * n)), VT((std::size_t)(n * n));
+  std::vector<Real> s((std::size_t)n);
   for (Count j = 0; j < n; ++j)
-    for (Count i = 0; i < p; ++i) A[i + p * j] = R[i + n * j] / D[j];
-  if (!gesvd(p, n, A.data(), p, s.data(), U.data(), VT.data())) {
+    for (Count i = 0; i < n; ++i) A[i + n * j] = R[i + n * j] / D[j];
+  if (!gesvd(n, n, A.data(), n, s.data(), U.data(), VT.data())) {
     c.status = no_convergence;
     return c;
   }
-  while (c.l < p && s[c.l] > redundant * s[0]) ++c.l;
+  while (c.l < std::min(rows, n) && s[c.l] > redundant * s[0]) ++c.l;
   c.m = Buffer((std::size_t)(n * c.l));
   for (Int j = 0; j < c.l; ++j)
-    for (Count i = 0; i < n; ++i) c.m[i + n * j] = D[i] * s[j] * conj(VT[j + p * i]);
+    for (Count i = 0; i < n; ++i) c.m[i + n * j] = D[i] * s[j] * conj(VT[j + n * i]);
   return c;
 }
 
-Decision decide_beside(Count p, RFactor &f, const Buffer &G, Count r)
+Decision decide_beside(Count rows, RFactor &f, const Buffer &G, Count r)
 {
   const Count       n = f.columns();
   std::vector<Real> D;
@@ -98,7 +99,7 @@ Decision decide_beside(Count p, RFactor &f, const Buffer &G, Count r)
       for (Count i = 0; i < r; ++i) g2 += abs2(G[j + n * i]);
       if (D[j] <= redundant * std::sqrt(g2)) std::fill(f.R() + n * j, f.R() + n * j + n, Scalar(0));
     }
-  return decide_right(p, f);
+  return decide_right(rows, f);
 }
 
 Decision decide_gram(Count n, const Buffer &G)

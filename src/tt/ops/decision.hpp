@@ -31,10 +31,10 @@ void share(const Comm &comm, Decision &c, Count rows);
 // Norms of the columns of an upper triangle, and whether they can be trusted.
 int column_norms(Count n, const Scalar *R, std::vector<Real> &D);
 
-// W := R^H from the triangle f of p rows at most, or of as many columns as its rows are independent.
-Decision decide_right(Count p, const RFactor &f);
+// W := R^H from the triangle f, or of as many columns as its rows are independent, `rows` at most: those of what was factored.
+Decision decide_right(Count rows, const RFactor &f);
 // The same for remainders beside coefficients G (n x r, packed): rows that are round-off of what was subtracted are none. Changes f.
-Decision decide_beside(Count p, RFactor &f, const Buffer &G, Count r);
+Decision decide_beside(Count rows, RFactor &f, const Buffer &G, Count r);
 // W with W W^H = G, from the Cholesky factor, or from eigenvectors where G (n x n, upper triangle) is nearly singular.
 Decision decide_gram(Count n, const Buffer &G);
 

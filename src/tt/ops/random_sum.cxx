@@ -143,10 +143,10 @@ struct Basis {
   Buffer v;             // l x t: the basis is the sketch times v
 };
 
-Basis choose_basis(const Buffer &R, Count p, Int l, Real allowed2, Int max_rank)
+Basis choose_basis(const Buffer &R, Count rows, Int l, Real allowed2, Int max_rank)
 {
   Basis       b;
-  const Count m1 = std::min<Count>(p, l);
+  const Count m1 = l, p = l + tests; // the triangle has p rows even where fewer were factored
   for (Count i = 0; i < p * (l + tests); ++i)
     if (!is_finite(R[i])) return b;
   Buffer            a((std::size_t)m1 * l), U((std::size_t)m1 * m1), VT((std::size_t)m1 * l);
@@ -174,11 +174,12 @@ Basis choose_basis(const Buffer &R, Count p, Int l, Real allowed2, Int max_rank)
     tail[i] = tail[i + 1] + e;
   }
   // With fewer rows than columns the sketch spans everything and only round-off is left outside of it.
-  b.enough = p <= l || tail[m1] * safety2 <= allowed2;
+  b.enough = rows <= l || tail[m1] * safety2 <= allowed2;
   Int t    = (Int)m1;
   while (t > 1 && tail[t - 1] * safety2 <= allowed2) --t;
   // singular directions below round-off carry nothing
   while (t > 1 && s[t - 1] <= 4 * std::numeric_limits<Real>::epsilon() * s[0] && tail[t - 1] <= abs2(1e-14) * b.norm2) --t;
+  t = (Int)std::min<Count>(t, rows);
   if (max_rank > 0) t = std::min(t, 2 * max_rank + tests); // the deterministic sweep applies the cap itself
   b.t        = t;
   b.missing2 = tail[t];
@@ -277,12 +278,12 @@ private:
       }
       // value = stored * 2^(e), e = exponents of L and W
       std::int64_t e       = le_ + w_e;
-      const Count  columns = l + tests, p = std::min(M, columns);
+      const Count  columns = l + tests;
       for (int attempt = 0; attempt < 2; ++attempt) {
         RFactor f(columns);
         add_local_r(StoredRows(m, columns, Z.data()), f);
         if (!space_->replicated(k)) f.reduce(space_->comm());
-        if (space_->comm().rank() == 0) b = look_at(f, p, l, e, attempt == 0);
+        if (space_->comm().rank() == 0) b = look_at(f, M, l, e, attempt == 0);
         share(space_->comm(), b, l);
         if (b.t != -3) break;
         // squares have left the range: done again with the sketch brought into it
@@ -344,13 +345,13 @@ private:
     return true;
   }
 
-  // The basis of a core from the triangle of its sketch, l + tests columns, p rows, in units of 2^e; t = -3: out of the range of squares.
-  Basis look_at(const RFactor &f, Count p, Int l, std::int64_t e, bool first)
+  // The basis of a core from the triangle of its sketch, `rows` x (l + tests), in units of 2^e; t = -3: out of the range of squares.
+  Basis look_at(const RFactor &f, Count rows, Int l, std::int64_t e, bool first)
   {
-    const Count columns = f.columns(), entries = p * columns;
+    const Count columns = f.columns(), entries = columns * columns;
     Buffer      triangle((std::size_t)entries);
     Basis       b;
-    for (Count j = 0; j < columns; ++j) std::copy(f.R() + columns * j, f.R() + columns * j + p, triangle.data() + p * j);
+    std::copy(f.R(), f.R() + entries, triangle.data());
     const Real top = max_part(triangle.data(), entries);
     if (first && !(top < 1e100 && top > 1e-100)) {
       b.t = -3;
@@ -364,7 +365,7 @@ private:
       for (Count j = 0; j < entries; ++j) norm2 += abs2(triangle[j]) / columns;
     }
     const Real allowed2 = std::max(o_.rtol * o_.rtol * norm2, abs2(o_.atol.times_pow2(-top_ - unit).value_or_inf()));
-    b   = choose_basis(triangle, p, l, share2 * allowed2 / (space_->d() - 1), o_.max_rank);
+    b   = choose_basis(triangle, rows, l, share2 * allowed2 / (space_->d() - 1), o_.max_rank);
     b.e = r_e;
     for (std::size_t i = 0; i < b.v.size(); ++i) b.v[i] = ldexp(b.v[i], -r_e);
     return b;

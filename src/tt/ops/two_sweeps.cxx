@@ -172,7 +172,7 @@ private:
         RFactor f(R);
         add_local_r(remainder, f);
         if (!space_->replicated(k)) f.reduce(space_->comm());
-        if (space_->comm().rank() == 0) c = decide_beside(std::min<Count>(R, (Count)space_->N(k) * next.l), f, G, r);
+        if (space_->comm().rank() == 0) c = decide_beside((Count)space_->N(k) * next.l, f, G, r);
       }
       if (attempt > 0 && c.status == all_zero) c.status = fine; // nothing but what is in the span: no columns more
       share(space_->comm(), c, R);
@@ -225,7 +225,7 @@ private:
         RFactor f(R);
         add_local_r(rows, f);
         if (!space_->replicated(k)) f.reduce(space_->comm());
-        if (space_->comm().rank() == 0) c = decide_right(std::min<Count>(R, (Count)space_->N(k) * right_[k + 1].l), f);
+        if (space_->comm().rank() == 0) c = decide_right((Count)space_->N(k) * right_[k + 1].l, f);
       }
       share(space_->comm(), c, R);
       // squares that left the range are done again with factors in range; the second answer counts
