@@ -29,6 +29,10 @@ const SpacePtr &space_of(Mat A);
 // process's copy. The references belong to A. Collective.
 PetscErrorCode mode_factors(Mat A, Int k, std::vector<Mat> &factors);
 
+// The sum of the object states of the matrices that A is made of: larger after any of them has changed. On replicated modes every
+// process counts its own. Not collective.
+PetscErrorCode factor_states(Mat A, PetscObjectState *sum);
+
 // Y := M X for a block of columns given in core layout: X and Y are r0 x n x r1 cores of one mode (n rows owned by this
 // process), M acts on the middle index. AIJ fast path, MatMatMult/MatMult otherwise. Collective on the mode's matrix.
 PetscErrorCode apply_mode(Mat M, Apply how, const Core &X, Core &Y);

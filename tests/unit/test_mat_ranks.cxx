@@ -135,6 +135,54 @@ TEST(MatRanks, CompressKeepsItsTolerance)
   }
 }
 
+// A compressed operator has coefficients made of the values of its factors: used with other values it would be wrong.
+TEST(MatRanks, CompressedOperatorRefusesChangedFactors)
+{
+  const PetscInt N[] = {6, 5, 4};
+  MatHandle      A, B, C, L[2];
+  Vec            x, y;
+  MAT_OK(MatCreateTT(PETSC_COMM_WORLD, 3, NULL, N, A.out()));
+  for (MatHandle &M : L) MAT_OK(make_factor(*space_of(A.get()), 0, "aij", second_difference(), M.out()));
+  const auto add_terms = [&] {
+    for (Mat M : {L[0].get(), L[1].get()}) {
+      const Mat term[] = {M, NULL, NULL};
+      MAT_OK(MatTTAddTerm(A, 1, term));
+    }
+    MatHandle D;
+    MAT_OK(make_factor(*space_of(A.get()), 1, "aij", diagonal(1), D.out()));
+    const Mat term[] = {L[1], D, NULL};
+    MAT_OK(MatTTAddTerm(A, 1, term));
+  };
+  add_terms();
+  MAT_OK(MatCreateVecs(A, &x, &y));
+  MAT_OK(VecTTSetConstant(x, 1));
+  MAT_OK(MatDuplicate(A, MAT_COPY_VALUES, B.out())); // as it was given
+  MAT_OK(MatTTCompress(A, 1e-12));
+  EXPECT_EQ(block_ranks(A)[1], 1); // L x (2 I + D)
+  MAT_OK(MatDuplicate(A, MAT_COPY_VALUES, C.out()));
+  MAT_OK(MatMult(A, x, y));
+  MAT_OK(MatScale(L[0], 2));
+  MAT_OK(MatMult(B, x, y)); // 3 L + L x D
+  for (Mat M : {A.get(), C.get()}) {
+    MAT_OK(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+    const PetscErrorCode code = MatMult(M, x, y);
+    MAT_OK(PetscPopErrorHandler());
+    EXPECT_EQ((int)code, (int)PETSC_ERR_ARG_WRONGSTATE);
+    MAT_OK(VecDestroy(&x)); // newer PETSc leaves them locked
+    MAT_OK(VecDestroy(&y));
+    MAT_OK(MatCreateVecs(B, &x, &y));
+    MAT_OK(VecTTSetConstant(x, 1));
+  }
+  MAT_OK(MatZeroEntries(A));
+  add_terms();
+  MAT_OK(MatMult(A, x, y));
+  const std::vector<Scalar> fresh = full_of(y);
+  MAT_OK(MatMult(B, x, y));
+  EXPECT_LT(distance(fresh, full_of(y)), 1e-12);
+  MAT_OK(VecDestroy(&x));
+  MAT_OK(VecDestroy(&y));
+}
+
 // P7: derivatives and Laplacian on a 32^3 grid against the assembled matrices.
 TEST(MatRanks, GridOperatorsAgainstAssembled)
 {

@@ -231,6 +231,74 @@ TEST(PCTTKronOperator, SetUpFollowsTheOperator)
   EXPECT_LT(distance(apply_product(dense(train_of(y)), terms, {0}), dense(train_of(x))), 1e-11);
 }
 
+// The values of the user's matrices change, which PETSc does not see in the operator: no reassembly, no KSPSetOperators().
+TEST(PCTTKronOperator, SetUpFollowsTheFactors)
+{
+  const vector<Int>     N{8, 5, 4};
+  const SpacePtr        space = make_space(N, "drr");
+  const PetscInt        n[]   = {space->n(0), PETSC_TT_REPLICATED, PETSC_TT_REPLICATED};
+  const vector<Formula> f{banded(1), banded(2), banded(3)};
+  MatHandle             A, F[3];
+  VecHandle             x, y;
+  KSP                   ksp;
+  PC                    pc;
+  ASSERT_OK(MatCreateTT(PETSC_COMM_WORLD, 3, n, N.data(), A.out()));
+  for (Int k : {0, 2}) ASSERT_OK(mode_matrix(*space, k, f[k], F[k].out()));
+  ASSERT_OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, N[1], N[1], N[1], NULL, N[1], NULL, F[1].out())); // parallel on a replicated mode: copied
+  PetscInt start, end;
+  ASSERT_OK(MatGetOwnershipRange(F[1], &start, &end));
+  for (Int i = start; i < end; i++)
+    for (Int j = 0; j < N[1]; j++) ASSERT_OK(MatSetValue(F[1], i, j, f[1](i, j), INSERT_VALUES));
+  ASSERT_OK(MatAssemblyBegin(F[1], MAT_FINAL_ASSEMBLY));
+  ASSERT_OK(MatAssemblyEnd(F[1], MAT_FINAL_ASSEMBLY));
+  const Mat factors[] = {F[0], F[1], F[2]};
+  ASSERT_OK(MatTTAddTerm(A, 1, factors));
+  ASSERT_OK(ones(A, x.out(), y.out()));
+  ASSERT_OK(VecTTSetConstant(x, 1));
+  ASSERT_OK(make_solver(A, "", &ksp));
+  ASSERT_OK(KSPSetType(ksp, KSPPREONLY));
+  ASSERT_OK(KSPGetPC(ksp, &pc));
+  ASSERT_OK(PCTTKronSetModes(pc, 3, vector<PetscInt>{0, 1, 2}.data()));
+  ASSERT_OK(KSPSolve(ksp, x, y));
+  const Dense inverse = dense(train_of(y)); // of a single Kronecker product: exact
+  EXPECT_LT(distance(apply_terms(inverse, {{1, f}}), dense(train_of(x))), 1e-12);
+  PetscObjectState before, after, assembled;
+  Real             c = 1;
+  for (int k = 0; k < 3; k++) {
+    ASSERT_OK(PetscObjectStateGet((PetscObject)A.get(), &before));
+    ASSERT_OK(MatScale(F[k], k + 2));
+    c *= k + 2;
+    if (k == 1) ASSERT_OK(PCApply(pc, x, y)); // without a KSP
+    else ASSERT_OK(KSPSolve(ksp, x, y));
+    EXPECT_LT(distance(scaled(c, dense(train_of(y))), inverse), 1e-12) << "mode " << k;
+    ASSERT_OK(PetscObjectStateGet((PetscObject)A.get(), &after));
+    EXPECT_GT(after, before);
+    ASSERT_OK(KSPSolve(ksp, x, y));
+    ASSERT_OK(PetscObjectStateGet((PetscObject)A.get(), &assembled));
+    EXPECT_EQ(after, assembled); // nothing new
+  }
+  // what goes by the state of the operator
+  ASSERT_OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  ASSERT_OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  ASSERT_OK(PetscObjectStateGet((PetscObject)A.get(), &assembled));
+  EXPECT_GT(assembled, after);
+  // a matrix given for a mode
+  MatHandle M;
+  ASSERT_OK(mode_matrix(*space, 2, f[2], M.out()));
+  ASSERT_OK(PCTTKronSetModeMat(pc, 2, M));
+  ASSERT_OK(PCApply(pc, x, y));
+  const Dense given = dense(train_of(y));
+  ASSERT_OK(MatScale(M, 7));
+  ASSERT_OK(PCApply(pc, x, y));
+  EXPECT_LT(distance(scaled(7, dense(train_of(y))), given), 1e-12);
+  // unless the user wants the old one
+  ASSERT_OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  ASSERT_OK(MatScale(F[0], 3));
+  ASSERT_OK(KSPSolve(ksp, x, y));
+  EXPECT_LT(distance(scaled(7, dense(train_of(y))), given), 1e-12);
+  ASSERT_OK(KSPDestroy(&ksp));
+}
+
 TEST(PCTTKronOperator, KrylovSolversAndInnerSolvers)
 {
   const Parametric p("drr");

@@ -36,7 +36,10 @@ PetscErrorCode import_blocks(const MatTT &from, const BlockTrain &blocks, MatTT 
     std::vector<Int> number(from.factors[k].user.size(), identity_factor - 1);
     for (Entry &e : out[k].entries) {
       if (e.f == identity_factor) continue;
-      if (number[e.f] < identity_factor) PetscCall(factor_index(to, k, from.factors[k].user[e.f], &number[e.f]));
+      if (number[e.f] < identity_factor) {
+        PetscCall(factor_index(to, k, from.factors[k].user[e.f], &number[e.f]));
+        if (from.factors[k].frozen[e.f] >= 0) to.factors[k].frozen[number[e.f]] = from.factors[k].frozen[e.f];
+      }
       e.f = number[e.f];
     }
   }
@@ -162,7 +165,8 @@ template <class F> PetscErrorCode replace_factors(Mat A, F &&make)
         Mat M;
         PetscCall(make(t.factors[k].user[e.f], &M));
         number[e.f] = (Int)fresh[k].user.size();
-        PetscCallTT(fresh[k].user.push_back(M); fresh[k].ready.push_back(NULL); fresh[k].state.push_back(-1));
+        const PetscObjectState frozen = M == t.factors[k].user[e.f] ? t.factors[k].frozen[e.f] : -1;
+        PetscCallTT(fresh[k].user.push_back(M); fresh[k].ready.push_back(NULL); fresh[k].state.push_back(-1); fresh[k].frozen.push_back(frozen));
       }
       e.f = number[e.f];
     }

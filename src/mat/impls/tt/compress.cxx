@@ -269,11 +269,16 @@ PetscErrorCode compress(Mat A, Real rtol)
   MatTT &t     = data_of(A);
   options.type = RoundType::qr;
   options.rtol = PetscMax(rtol, 100 * PETSC_MACHINE_EPSILON);
+  bool from_values = false;
   PetscCallTT({
     round(c.train, options);
     BlockTrain fresh = blocks_of(c);
-    t.given          = is_zero(fresh) != is_zero(t.used) || !same_ranks(fresh, t.used) ? fresh : t.used;
+    from_values      = is_zero(fresh) != is_zero(t.used) || !same_ranks(fresh, t.used);
+    t.given          = from_values ? fresh : t.used;
   });
+  for (Int k = 0; from_values && k < t.space->d(); k++)
+    for (Int f : c.list[k])
+      if (f != identity_factor) PetscCall(PetscObjectStateGet((PetscObject)t.factors[k].user[f], &t.factors[k].frozen[f]));
   t.block_form = false;
   PetscCall(operator_changed(A));
   PetscCall(prepare(A));

@@ -91,6 +91,7 @@ PetscErrorCode factor_index(MatTT &t, Int k, Mat M, Int *f)
   mode.user.push_back(M);
   mode.ready.push_back(NULL);
   mode.state.push_back(-1);
+  mode.frozen.push_back(-1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,6 +22,7 @@ struct Factors {
   std::vector<Mat>              user;   // as given
   std::vector<Mat>              ready;  // what is applied: user[f], or its redundant copy on a replicated mode; null = not made yet
   std::vector<PetscObjectState> state;  // of user[f] when ready[f] was copied
+  std::vector<PetscObjectState> frozen; // of user[f] when MatTTCompress() made coefficients of its values; -1: it never did
 };
 
 struct MatTT {

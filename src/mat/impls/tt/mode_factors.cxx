@@ -18,4 +18,17 @@ PetscErrorCode mode_factors(Mat A, Int k, std::vector<Mat> &factors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode factor_states(Mat A, PetscObjectState *sum)
+{
+  PetscFunctionBegin;
+  *sum = 0;
+  for (const Factors &mode : data_of(A).factors)
+    for (Mat M : mode.user) {
+      PetscObjectState state;
+      PetscCall(PetscObjectStateGet((PetscObject)M, &state));
+      *sum += state;
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace petsctt

@@ -55,6 +55,8 @@ PetscErrorCode make_ready(MatTT &t, Int k, Int f)
   PetscCall(MatAssembled(M, &assembled));
   PetscCheck(assembled, PetscObjectComm((PetscObject)M), PETSC_ERR_ARG_WRONGSTATE, "Factor %lld of mode %lld is not assembled", (long long)f, (long long)k);
   PetscCall(PetscObjectStateGet((PetscObject)M, &state));
+  PetscCheck(mode.frozen[f] < 0 || mode.frozen[f] == state, PetscObjectComm((PetscObject)M), PETSC_ERR_ARG_WRONGSTATE,
+             "Factor %lld of mode %lld has changed since MatTTCompress() made coefficients of its values; add the terms anew and compress again", (long long)f, (long long)k);
   if (mode.ready[f] && mode.state[f] == state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDestroy(&mode.ready[f]));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)M), &size));

@@ -112,7 +112,8 @@ PetscErrorCode MatTTGetModes(Mat A, PetscInt *d, const PetscInt *N[])
 
   Notes:
   The matrices are referenced, not copied, and must be assembled before the operator is applied; a later change of their values
-  changes the operator. On a distributed mode a matrix has the rows and columns of the mode's layout. On a replicated mode it lives on one
+  changes the operator. `PCTTKRON` looks at the matrices at every solve and sets itself up again when one has changed. Whatever else goes
+  by the object state of the operator learns of the change by `MatAssemblyBegin()` and `MatAssemblyEnd()` of the operator. On a distributed mode a matrix has the rows and columns of the mode's layout. On a replicated mode it lives on one
   process (each process passing its own, all with the same values) or on all of them, and is then copied to each.
 
   Kronecker products are meant with the first mode fastest: entry ((i_0, i_1, ...), (j_0, j_1, ...)) is c A_0(i_0,j_0) A_1(i_1,j_1) ...
@@ -313,7 +314,8 @@ PetscErrorCode MatTTGetBlock(Mat A, PetscInt k, PetscInt i, PetscInt j, PetscSca
   Notes:
   The coefficients of the train in orthonormal bases of the factors of each mode are rounded as a tensor train. The result has blocks
   that are sums of the user's matrices; a sum is never formed, and each matrix is still applied once per mode and product.
-  It holds for the values which the matrices have now: after changing them build the operator anew.
+  It holds for the values which the matrices have now: to use the operator after one of them has changed is an error. Build it anew,
+  by `MatZeroEntries()` and `MatTTAddTerm()`.
 
   The entries of the factors are needed; those of types that only have `MatMult()` are found by products with unit vectors.
 

@@ -186,6 +186,7 @@ PetscErrorCode kron_apply(PC pc, bool transpose, Vec x, Vec y)
   Kron &kron = kron_of(pc);
 
   PetscFunctionBegin;
+  PetscCall(kron_refresh(pc));
   PetscCall(check_vectors(pc, x, y));
   const Train &in = train_of(x);
   if (kron.failed || !in.scale().finite()) {

@@ -394,6 +394,43 @@ PetscErrorCode kron_check_matrices(PC pc, const SpacePtr &space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace {
+
+PetscErrorCode matrix_states(PC pc, PetscObjectState *sum)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  *sum = 0;
+  if (kron_space(pc)) PetscCall(factor_states(pc->pmat, sum));
+  for (auto &entry : kron_of(pc).modes) {
+    if (!entry.second.user) continue;
+    PetscCall(PetscObjectStateGet((PetscObject)entry.second.user, &state));
+    *sum += state;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode kron_refresh(PC pc)
+{
+  PetscObjectState sum;
+  int              changed;
+
+  PetscFunctionBegin;
+  if (!pc->setupcalled || pc->reusepreconditioner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(matrix_states(pc, &sum));
+  changed = sum != kron_of(pc).states;
+  // the matrices of replicated modes are each process's own, and so are their states
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kron_space(pc)) PetscCall(PetscObjectStateIncrease((PetscObject)pc->pmat));
+  pc->setupcalled = decltype(pc->setupcalled)(0);
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode kron_setup(PC pc)
 {
   Kron       &kron = kron_of(pc);
@@ -410,6 +447,7 @@ PetscErrorCode kron_setup(PC pc)
     if (!std::binary_search(modes.begin(), modes.end(), entry.first)) PetscCall(kron_reset_mode(entry.second));
   }
   for (Int k : kron.active) PetscCall(get_matrix(pc, k));
+  PetscCall(matrix_states(pc, &kron.states));
   if (kron_space(pc)) PetscCall(kron_check_matrices(pc, kron_space(pc)));
   PetscCall(set_factor(pc));
   for (Int k : kron.active) {

@@ -296,6 +296,9 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   for a diagonal one. On several processes the factorisation is that of MUMPS, failing this any package that can factor the matrix;
   without one `PCREDUNDANT` solves on every process, and -ksp_view says so. A replicated mode is solved by every process alike.
 
+  The preconditioner is set up again when the operator has changed, and also when the values of one of the matrices that the operator is made of, or of
+  one given by `PCTTKronSetModeMat()`, have changed.
+
   A solver that is not a direct one makes the preconditioner change between applications: use a flexible `KSP`. When the solver of a mode
   fails in set-up or application, the `KSP` ends with KSP_DIVERGED_PC_FAILED and -info names mode and reason; as everywhere in PETSc, an
   inner solver that stops at its -ksp_max_it has not failed.
@@ -309,6 +312,7 @@ PETSCTT_EXTERN PetscErrorCode PCCreate_TTKron(PC pc)
   PetscFunctionBegin;
   PetscCallTT(pc->data = new Kron);
   pc->ops->setup          = kron_setup;
+  pc->ops->setuponblocks  = kron_refresh; // KSPSolve() calls it before every solve
   pc->ops->apply          = kron_apply_plain;
   pc->ops->applytranspose = kron_apply_transpose;
   pc->ops->setfromoptions = set_from_options;

@@ -33,6 +33,7 @@ struct Kron {
   bool                    normalized = false;  // factor comes from the projected scalar
   Int                     block  = PETSC_DECIDE; // columns solved at a time
   bool                    failed = false;      // set-up of a mode solver failed; pc->failedreason says why
+  PetscObjectState        states = 0;          // of all matrices that set-up took values from, summed
   SpacePtr                checked;             // modes that the matrices were found to fit
   Buffer                  in, out;             // packed columns, kept between applications
 };
@@ -44,6 +45,9 @@ inline Kron &kron_of(PC pc) { return *static_cast<Kron *>(pc->data); }
 Int kron_columns(const Kron &kron, Int N);
 
 PetscErrorCode kron_setup(PC pc);
+// Sets up again if a factor of the operator or a matrix of the user has changed since, which neither raises the object state of
+// the operator nor has PCSetUp() look. Does nothing before the first set-up. Collective, one reduction.
+PetscErrorCode kron_refresh(PC pc);
 PetscErrorCode kron_apply(PC pc, bool transpose, Vec x, Vec y);
 PetscErrorCode kron_view(PC pc, PetscViewer viewer);
 // Creates the solver of mode k (no matrix yet) on the communicator its matrix will have.
