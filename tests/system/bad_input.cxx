@@ -1,6 +1,7 @@
 // Bad input, as a user's program gives it: every case ends on all processes, with the error or the reason that it should have.
 //   bad_input                                       all cases in which the program goes on
 //   bad_input -load_vec|-load_mat FILE               loads a vector or an operator, ends with the error of PETSc
+//             [-untyped]                             into a vector whose type PETSc chooses by -vec_type, as its own programs do
 //   bad_input -write_vec|-write_mat FILE [-bytes n]  writes one, cut after n bytes; with -load_* in the same run: then loads it
 #include <petsctt.h>
 
@@ -386,7 +387,9 @@ PetscErrorCode load(const char *file, PetscBool mat)
   } else {
     Vec x;
     PetscCall(VecCreate(PETSC_COMM_WORLD, &x));
-    PetscCall(VecSetType(x, VECTT));
+    PetscBool untyped;
+    PetscCall(PetscOptionsHasName(NULL, NULL, "-untyped", &untyped));
+    if (!untyped) PetscCall(VecSetType(x, VECTT));
     PetscCall(VecLoad(x, viewer));
     PetscCall(VecDestroy(&x));
   }

@@ -163,6 +163,11 @@ TEST_F(VecTTFile, DamagedFilesAreRefused)
       VecHandle y;
       VEC_OK(make_vec({6, 5, 7}, "d", 1, 2, y.out()));
       EXPECT_PETSC_ERROR(read({y}, mpiio), PETSC_ERR_FILE_UNEXPECTED, text);
+      VecHandle z; // the size, but no modes
+      VEC_OK(VecCreate(PETSC_COMM_WORLD, z.out()));
+      VEC_OK(VecSetSizes(z, PETSC_DECIDE, 210));
+      VEC_OK(VecSetType(z, VECTT));
+      EXPECT_PETSC_ERROR(read({z}, mpiio), PETSC_ERR_FILE_UNEXPECTED, text);
     }
   };
   VecHandle x;

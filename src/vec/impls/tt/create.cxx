@@ -257,6 +257,11 @@ PetscErrorCode VecDestroyVecs_TT(PetscInt m, Vec v[])
   for vectors without type when -vec_type tt is in the options database. A vector on `PETSC_COMM_SELF` which is given this type but no modes
   becomes a sequential one until `VecTTSetModes()` is called: PETSc and SLEPc create coefficient arrays in this way.
 
+  A vector of this type that has modes, or at least sizes, looks at the file before anything is read: if it is truncated, or no TT vector, `VecLoad()`
+  fails on all processes alike and the program can go on. Into a vector without sizes PETSc itself reads the header and the data, and makes the vector
+  of our type in between: it finds the end of a truncated file on process 0 alone, and the other processes wait for it until the error
+  has ended the program. A program that is to survive such a file gives the vector its modes first.
+
 .seealso: `VecCreateTT()`, `VecTTSetModes()`, `VecTTSetRankOne()`, `VecTTRound()`, `VecTTGetRoundingInfo()`, `MATTT`, `KSPTTGMRES`
 M*/
 PetscErrorCode VecCreate_TT(Vec v)
