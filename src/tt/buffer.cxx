@@ -39,7 +39,7 @@ Pool &pool()
 std::size_t capacity(std::size_t bytes)
 {
   std::size_t step = page;
-  while (8 * step < bytes) step *= 2;
+  while (step < bytes / 8) step *= 2;
   return (bytes + step - 1) / step * step;
 }
 
@@ -65,7 +65,13 @@ void *take_memory(std::size_t bytes)
     const auto next = p.free.lower_bound(c);
     p.drop(next != p.free.end() ? next : std::prev(p.free.end()));
   }
-  void *a = ::operator new(c, alignment);
+  void *a;
+  try {
+    a = ::operator new(c, alignment);
+  } catch (const std::bad_alloc &) { // what is kept may be what is missing
+    p.clear();
+    a = ::operator new(c, alignment);
+  }
   p.used += c;
   p.fresh += c;
   p.peak = std::max(p.peak, p.used);
@@ -83,8 +89,12 @@ void give_memory(void *a, std::size_t bytes)
   Pool                       &p = pool();
   std::lock_guard<std::mutex> lock(p.mutex);
   p.used -= c;
-  p.free.emplace(c, a);
-  p.cached += c;
+  try {
+    p.free.emplace(c, a);
+    p.cached += c;
+  } catch (const std::bad_alloc &) { // no memory even for the entry
+    ::operator delete(a, alignment);
+  }
 }
 
 void free_cached_memory()

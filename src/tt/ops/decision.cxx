@@ -36,28 +36,29 @@ void share(const Comm &comm, Decision &c, Count rows)
   comm.bcast(c.carry.data(), (Count)entries);
 }
 
-int column_norms(Count n, const Scalar *R, std::vector<Real> &D)
+int column_norms(Count n, const Scalar *R, bool strict, std::vector<Real> &D)
 {
   D.assign((std::size_t)n, 0);
-  Real top = 0;
+  Real top = 0, least = std::numeric_limits<Real>::infinity();
   for (Count j = 0; j < n; ++j) {
     Real s = 0;
     for (Count i = 0; i <= j; ++i) s += abs2(R[i + n * j]);
     D[j] = std::sqrt(s);
     if (!is_finite(D[j])) return not_finite;
-    top = std::max(top, D[j]);
+    top   = std::max(top, D[j]);
+    least = std::min(least, D[j]);
   }
   if (top == 0) return all_zero;
-  return top > far || top < 1 / far ? out_of_range : fine;
+  return strict && (top > far || least < 1 / far) ? out_of_range : fine;
 }
 
-Decision decide_right(Count rows, const RFactor &f)
+Decision decide_right(Count rows, const RFactor &f, bool strict)
 {
   Decision          c;
   const Count       n = f.columns();
   const Scalar     *R = f.R();
   std::vector<Real> D;
-  c.status = column_norms(n, R, D);
+  c.status = column_norms(n, R, strict, D);
   if (c.status != fine) return c;
   Real least = 1;
   for (Count j = 0; j < n; ++j)
@@ -88,40 +89,47 @@ Decision decide_right(Count rows, const RFactor &f)
   return c;
 }
 
-Decision decide_beside(Count rows, RFactor &f, const Buffer &G, Count r)
+Decision decide_beside(Count rows, RFactor &f, const Buffer &G, Count r, bool strict)
 {
+  Decision          c;
   const Count       n = f.columns();
   std::vector<Real> D;
-  const int         status = column_norms(n, f.R(), D);
-  if (status == fine)
-    for (Count j = 0; j < n; ++j) {
-      Real g2 = 0;
-      for (Count i = 0; i < r; ++i) g2 += abs2(G[j + n * i]);
-      if (D[j] <= redundant * std::sqrt(g2)) std::fill(f.R() + n * j, f.R() + n * j + n, Scalar(0));
-    }
-  return decide_right(rows, f);
+  Count             left = 0;
+  c.status = column_norms(n, f.R(), false, D);
+  if (c.status == not_finite) return c;
+  c.status = fine;
+  for (Count j = 0; j < n; ++j) {
+    Real g2 = 0;
+    for (Count i = 0; i < r; ++i) g2 += abs2(G[j + n * i]);
+    // the whole row counts for the range, the remainder does not
+    if (strict && (!(g2 + D[j] * D[j] < far * far) || g2 + D[j] * D[j] < 1 / (far * far))) c.status = out_of_range;
+    if (D[j] <= redundant * std::sqrt(g2)) std::fill(f.R() + n * j, f.R() + n * j + n, Scalar(0));
+    else ++left;
+  }
+  if (c.status != fine || left == 0) return c;
+  return decide_right(rows, f, false);
 }
 
-Decision decide_gram(Count n, const Buffer &G)
+Decision decide_gram(Count n, const Buffer &G, const Buffer *beside, Count r)
 {
   Decision          c;
   std::vector<Real> D((std::size_t)n);
-  Real              top = 0;
+  Count             left = 0;
   for (Count j = 0; j < n; ++j) {
-    D[j] = std::sqrt(real(G[j + n * j]));
-    if (!is_finite(D[j])) c.status = not_finite;
-    top = std::max(top, D[j]);
+    Real d2 = real(G[j + n * j]), g2 = 0;
+    for (Count i = 0; beside && i < r; ++i) g2 += abs2((*beside)[j + n * i]);
+    if (!is_finite(d2) || !is_finite(g2)) c.status = not_finite;
+    else if (c.status == fine && (d2 + g2 > far * far || d2 + g2 < 1 / (far * far))) c.status = out_of_range;
+    if (d2 <= 8 * eps * g2) d2 = 0; // round-off of what was subtracted
+    else ++left;
+    D[j] = std::sqrt(std::max<Real>(0, d2));
   }
-  if (c.status == not_finite) return c;
-  if (top == 0 || top > far || top < 1 / far) {
-    c.status = top == 0 ? all_zero : out_of_range;
-    return c;
-  }
+  if (c.status != fine || left == 0) return c;
   Buffer A((std::size_t)(n * n));
   A.fill(0);
   for (Count j = 0; j < n; ++j)
     for (Count i = 0; i <= j; ++i) {
-      A[i + n * j] = D[i] > 0 && D[j] > 0 ? G[i + n * j] / D[i] / D[j] : Scalar(i == j ? 1 : 0);
+      A[i + n * j] = D[i] > 0 && D[j] > 0 ? G[i + n * j] / D[i] / D[j] : Scalar(0);
       if (!is_finite(A[i + n * j])) {
         c.status = not_finite;
         return c;

@@ -9,9 +9,9 @@
 
 namespace petsctt {
 
-constexpr Real far = 1e100; // norms of columns beyond this, or below its inverse: squares may have left the range
+constexpr Real far = 1e100; // norms beyond this, or below its inverse: squares may have left the range
 
-enum Status : int { fine = 1, not_finite = 0, all_zero = -1, no_convergence = -2, out_of_range = -3, too_coarse = -4 };
+enum Status : int { fine = 1, not_finite = 0, all_zero = -1, no_convergence = -2, out_of_range = -3, too_coarse = -4, failed = -5 };
 
 struct Decision {
   int    status = fine;
@@ -25,18 +25,32 @@ struct Decision {
   Buffer carry;          // U^H C, l x total rank, where it comes with the decision
 };
 
+// What f() decides; an exception on the one process that decides, which the others wait for, becomes a status.
+template <class F> Decision guarded(F &&f)
+{
+  try {
+    return f();
+  } catch (...) { // no memory, or sizes beyond LAPACK
+    Decision c;
+    c.status = failed;
+    return c;
+  }
+}
+
 // Hands the decision of process 0 to all; `rows` of its matrix.
 void share(const Comm &comm, Decision &c, Count rows);
 
-// Norms of the columns of an upper triangle, and whether they can be trusted.
-int column_norms(Count n, const Scalar *R, std::vector<Real> &D);
+// Norms of the columns of an upper triangle. strict: out_of_range if one of them, zero included, is far from 1.
+int column_norms(Count n, const Scalar *R, bool strict, std::vector<Real> &D);
 
 // W := R^H from the triangle f, or of as many columns as its rows are independent, `rows` at most: those of what was factored.
-Decision decide_right(Count rows, const RFactor &f);
+Decision decide_right(Count rows, const RFactor &f, bool strict);
 // The same for remainders beside coefficients G (n x r, packed): rows that are round-off of what was subtracted are none. Changes f.
-Decision decide_beside(Count rows, RFactor &f, const Buffer &G, Count r);
+// No columns at all if nothing is left.
+Decision decide_beside(Count rows, RFactor &f, const Buffer &G, Count r, bool strict);
 // W with W W^H = G, from the Cholesky factor, or from eigenvectors where G (n x n, upper triangle) is nearly singular.
-Decision decide_gram(Count n, const Buffer &G);
+// Rows far from 1 are out of range. beside: coefficients as above, n x r, or null.
+Decision decide_gram(Count n, const Buffer &G, const Buffer *beside = nullptr, Count r = 0);
 
 } // namespace petsctt
 

@@ -3,6 +3,8 @@
 #include "tt/blas.hpp"
 #include "tt/error.hpp"
 #include "tt/ops/array.hpp"
+#include "tt/ops/balance.hpp"
+#include "tt/ops/decision.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/sweep.hpp"
 #include "tt/ops/sweep_rows.hpp"
@@ -209,8 +211,8 @@ void share(const Comm &comm, Basis &b, Count l)
 // One left-to-right pass: the state that is carried from core to core.
 class Pass {
 public:
-  Pass(const SpacePtr &space, const std::vector<LazyTerm> &terms, const RoundOptions &o, Sketch &sketch) :
-    space_(space), terms_(terms), o_(o), sketch_(sketch), out_(space)
+  Pass(const SpacePtr &space, const std::vector<LazyTerm> &terms, const RoundOptions &o, Sketch &sketch, bool strict) :
+    space_(space), terms_(terms), o_(o), sketch_(sketch), strict_(strict), out_(space)
   {
     top_ = terms[0].coefficient.exponent2();
     for (const LazyTerm &t : terms) top_ = std::max(top_, t.coefficient.exponent2());
@@ -231,6 +233,7 @@ public:
     return true;
   }
   Train &out() { return out_; }
+  bool   extreme() const { return extreme_; }
   // squares, which leave the range of a Real long before the sum does; units of 2^(2 top)
   const Scaled &missing2() const { return missing2_; }
   const Scaled &norm2() const { return norm2_; }
@@ -277,21 +280,25 @@ private:
         gemm('N', 'N', m, tests, c.r1, one, c.data(), m, sketch_.W(i, k + 1), c.r1, beta, Z.data() + m * l, m);
       }
       // value = stored * 2^(e), e = exponents of L and W
-      std::int64_t e       = le_ + w_e;
-      const Count  columns = l + tests;
-      for (int attempt = 0; attempt < 2; ++attempt) {
-        RFactor f(columns);
-        add_local_r(StoredRows(m, columns, Z.data()), f);
-        if (!space_->replicated(k)) f.reduce(space_->comm());
-        if (space_->comm().rank() == 0) b = look_at(f, M, l, e, attempt == 0);
-        share(space_->comm(), b, l);
-        if (b.t != -3) break;
-        // squares have left the range: done again with the sketch brought into it
-        Real top = max_part(Z.data(), (Count)Z.size());
-        if (!space_->replicated(k)) space_->comm().max(&top, 1);
-        scale_pow2(Z.data(), (Count)Z.size(), -exponent_of(top));
-        e += exponent_of(top);
+      const std::int64_t e       = le_ + w_e;
+      const Count        columns = l + tests;
+      RFactor f(columns);
+      add_local_r(StoredRows(m, columns, Z.data()), f);
+      if (!space_->replicated(k)) f.reduce(space_->comm());
+      if (space_->comm().rank() == 0) {
+        try {
+          b = look_at(f, M, l, e);
+        } catch (...) { // the others wait
+          b   = Basis();
+          b.t = -4;
+        }
       }
+      share(space_->comm(), b, l);
+      if (strict_ && (b.t == -3 || b.t == 0 || b.t == -1)) {
+        extreme_ = true;
+        return false;
+      }
+      PETSCTT_REQUIRE(b.t != -4, PETSC_ERR_LIB, "A sketch with %lld columns at core %lld could not be factored on the first process: no memory, or beyond the range of LAPACK", (long long)l, (long long)k);
       PETSCTT_REQUIRE(b.t != -2, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a sketch with %lld columns at core %lld did not converge", (long long)l, (long long)k);
       if (b.t <= 0) {
         out_.set_zero();
@@ -311,10 +318,11 @@ private:
     // L_i := Q^H (L_i X_i), all terms in one array for one sum, after the Gram matrix of Q
     const std::size_t gram_entries = (std::size_t)b.t * b.t;
     Buffer            sums(gram_entries + (std::size_t)b.t * total), all((std::size_t)b.t * total);
-    if (!keep)
-      for (std::size_t i = 0; i < terms_.size(); ++i) product(i, k, C[i]);
     const auto times_terms = [&](Scalar *to) {
-      for (Core &c : C) {
+      for (std::size_t i = 0; i < terms_.size(); ++i) {
+        Core fresh;
+        if (!keep) product(i, k, fresh);
+        const Core &c = keep ? C[i] : fresh;
         gemm('C', 'N', b.t, c.r1, m, 1, q.data(), m, c.data(), m, 0, to, b.t);
         to += (Count)b.t * c.r1;
       }
@@ -342,18 +350,20 @@ private:
     }
     t_ = b.t;
     out_.set_core(k, std::move(q));
-    return true;
+    for (const Buffer &L : L_)
+      if (strict_ && !(max_part(L.data(), (Count)L.size()) > 1 / far)) extreme_ = true;
+    return !extreme_;
   }
 
   // The basis of a core from the triangle of its sketch, `rows` x (l + tests), in units of 2^e; t = -3: out of the range of squares.
-  Basis look_at(const RFactor &f, Count rows, Int l, std::int64_t e, bool first)
+  Basis look_at(const RFactor &f, Count rows, Int l, std::int64_t e)
   {
     const Count columns = f.columns(), entries = columns * columns;
     Buffer      triangle((std::size_t)entries);
     Basis       b;
     std::copy(f.R(), f.R() + entries, triangle.data());
     const Real top = max_part(triangle.data(), entries);
-    if (first && !(top < 1e100 && top > 1e-100)) {
+    if (strict_ && !(top < far && top > 1 / far)) {
       b.t = -3;
       return b;
     }
@@ -390,6 +400,7 @@ private:
   const std::vector<LazyTerm> &terms_;
   const RoundOptions          &o_;
   Sketch                      &sketch_;
+  bool                         strict_, extreme_ = false; // as in two_sweeps.cxx
   Train                        out_;
   std::vector<Buffer>          L_; // t x r_i
   Int                          t_ = 1;
@@ -406,6 +417,49 @@ void sketch_values(const LazyTrain &x, std::uint64_t seed, Int columns, TrainSke
   s.require(0, columns);
   for (Int c = 0; c < columns; ++c) values[c] = x.scale() * Scaled(s.W(0, 0)[c], s.exponent(0, 0));
 }
+
+namespace {
+
+// The sum by one pass and a deterministic sweep. *extreme: nothing was done, it is for balanced trains.
+void sketched_sum(const SpacePtr &space, const std::vector<LazyTerm> &terms, const RoundOptions &options, bool strict, RoundInfo &info, Train &out, bool *extreme)
+{
+  RoundOptions o = options;
+  Sketch       sketch(space, terms, options.seed);
+  Scaled       hint2;
+  for (int attempt = 0;; ++attempt) {
+    Pass pass(space, terms, o, sketch, strict);
+    if (!pass.run(hint2)) {
+      *extreme = pass.extreme();
+      out       = std::move(pass.out());
+      info.norm = out.scale();
+      return;
+    }
+    Train       &y     = pass.out();
+    const Scaled ny    = norm(y).times_pow2(-pass.top()), ny2 = ny * ny;
+    const Real   rel2  = ny2.is_zero() ? 0 : safety2 * real((pass.missing2() / ny2).value_or_inf());
+    // The tolerance rested on an estimate of the norm; if the true norm is much smaller (the sketched norm of a train with
+    // many modes is heavy-tailed), the basis is too small and the pass is repeated with the norm now known.
+    const Real atol2 = ny2.is_zero() ? 0 : abs2((o.atol.times_pow2(-pass.top()) / ny).value_or_inf());
+    const Real tol2  = ny2.is_zero() ? 0 : std::max(o.rtol * o.rtol, std::min<Real>(1, atol2));
+    if (rel2 > tol2 && abs_less(ny2, pass.norm2().times_pow2(-1)) && attempt < 3) {
+      hint2 = ny2;
+      continue;
+    }
+    RoundOptions last = o;
+    last.type         = RoundType::qr;
+    last.rtol         = std::sqrt(std::max<Real>(0, tol2 - std::min(rel2, share2 * tol2)));
+    last.atol         = Scaled();
+    RoundInfo r       = round(y, last);
+    info.error        = std::sqrt(rel2 + r.error * r.error);
+    info.cap_hit      = r.cap_hit;
+    info.rank_out     = r.rank_out;
+    info.norm         = r.norm;
+    out               = std::move(y);
+    return;
+  }
+}
+
+} // namespace
 
 RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm> &all, const RoundOptions &options, Train &out)
 {
@@ -436,40 +490,13 @@ RoundInfo randomized_round_sum(const SpacePtr &space, const std::vector<LazyTerm
     out = Train(space);
     return info;
   }
-  RoundOptions o = options;
-  Sketch       sketch(space, terms, options.seed);
-  Scaled       hint2;
-  for (int attempt = 0;; ++attempt) {
-    Pass pass(space, terms, o, sketch);
-    if (!pass.run(hint2)) {
-      out       = std::move(pass.out());
-      info.norm = out.scale();
-      return info;
-    }
-    Train       &y     = pass.out();
-    const Scaled ny    = norm(y).times_pow2(-pass.top()), ny2 = ny * ny;
-    const Real   rel2  = ny2.is_zero() ? 0 : safety2 * real((pass.missing2() / ny2).value_or_inf());
-    // The tolerance rested on an estimate of the norm; if the true norm is much smaller (the sketched norm of a train with
-    // many modes is heavy-tailed), the basis is too small and the pass is repeated with the norm now known.
-    const Real atol2 = ny2.is_zero() ? 0 : abs2((o.atol.times_pow2(-pass.top()) / ny).value_or_inf());
-    const Real tol2  = ny2.is_zero() ? 0 : std::max(o.rtol * o.rtol, std::min<Real>(1, atol2));
-    if (rel2 > tol2 && abs_less(ny2, pass.norm2().times_pow2(-1)) && attempt < 3) {
-      hint2 = ny2;
-      continue;
-    }
-    RoundOptions last = o;
-    last.type         = RoundType::qr;
-    last.rtol         = std::sqrt(std::max<Real>(0, tol2 - std::min(rel2, share2 * tol2)));
-    last.atol         = Scaled();
-    RoundInfo r       = round(y, last);
-    info.error        = std::sqrt(rel2 + r.error * r.error);
-    info.cap_hit      = r.cap_hit;
-    info.rank_out     = r.rank_out;
-    info.norm         = r.norm;
-    info.flops        = scope.flops();
-    out               = std::move(y);
-    return info;
+  bool extreme = false;
+  sketched_sum(space, terms, options, true, info, out, &extreme);
+  if (extreme) { // rare: once more with balanced trains, whose sketches are not those the caller keeps
+    const BalancedTerms balance(terms);
+    sketched_sum(space, balance.terms, options, false, info, out, &extreme);
   }
+  info.flops = scope.flops();
+  return info;
 }
-
 } // namespace petsctt

@@ -4,7 +4,6 @@
 #include "tt/error.hpp"
 #include "tt/ops/budget.hpp"
 #include "tt/ops/dot.hpp"
-#include "tt/ops/orthogonalize.hpp"
 #include "tt/ops/random_sum.hpp"
 #include "tt/ops/sweep.hpp"
 #include "tt/ops/sweep_rows.hpp"
@@ -113,8 +112,16 @@ bool truncate(Train &x, Int k, Budget &budget, Int max_rank, bool *cap_hit)
   add_local_r(CoreRows(core), f);
   if (!space.replicated(k)) f.reduce(space.comm());
   Cut c;
-  if (space.comm().rank() == 0) c = choose(f.R(), r0, (Count)space.N(k) * core.r1, budget.next(), max_rank);
+  if (space.comm().rank() == 0) {
+    try {
+      c = choose(f.R(), r0, (Count)space.N(k) * core.r1, budget.next(), max_rank);
+    } catch (...) { // no memory, or sizes beyond LAPACK: the others wait
+      c   = Cut();
+      c.t = -3;
+    }
+  }
   share(space.comm(), c, r0);
+  PETSCTT_REQUIRE(c.t != -3, PETSC_ERR_LIB, "The triangle with %lld columns at core %lld could not be factored on the first process: no memory, or beyond the range of LAPACK", (long long)r0, (long long)k);
   PETSCTT_REQUIRE(c.t != -2, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a %lld x %lld factor at core %lld did not converge", (long long)r0, (long long)r0, (long long)k);
   if (c.t <= 0) {
     if (c.t == 0) make_nan(x);
@@ -179,14 +186,15 @@ RoundInfo round(Train &x, const RoundOptions &o)
   PETSCTT_REQUIRE(o.max_rank >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rank cap %lld must not be negative (0: none)", (long long)o.max_rank);
   const Int       d    = x.d();
   const RoundType type = o.type == RoundType::automatic ? choose_round_type(x, o) : o.type;
-  if (o.type == RoundType::randomized) { // a single train is not randomised unless asked for: its sweeps are cheaper
+  const bool      left = d > 1 && x.left() >= d - 1; // only to be truncated
+  if (o.type == RoundType::randomized && !left) { // a single train is not randomised unless asked for: its sweeps are cheaper
     const PlainTrain lazy(x);
     Train            out(x.space());
     RoundInfo        r = randomized_round_sum(x.space(), {{Scaled(Scalar(1)), &lazy}}, o, out);
     x                  = std::move(out);
     return r;
   }
-  if (d > 1 && x.left() <= x.right()) { // otherwise the sweep to the left alone is left to do, or the shorter way
+  if (d > 1 && !left) {
     const PlainTrain lazy(x);
     Train            out(x.space());
     const RoundType  method = type == RoundType::gram ? RoundType::gram : RoundType::qr;
@@ -200,7 +208,6 @@ RoundInfo round(Train &x, const RoundOptions &o)
   info.rank_in = x.max_rank();
   if (!x.scale().finite()) make_nan(x);
   else if (!x.is_zero()) {
-    orthogonalize(x, d - 1);
     x.set_scale(x.scale().times_pow2(bring_into_range(*x.space(), d - 1, x.core_rw(d - 1))));
     x.set_orthogonal(d - 1, 0);
     Budget budget;

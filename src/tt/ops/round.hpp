@@ -60,8 +60,8 @@ struct Term {
 };
 
 // x := round(x) (Oseledets 2011, algorithm 2, in the form of ops/two_sweeps.hpp, or ops/random_sum.hpp for `randomized`). A train that is
-// left-orthogonal already, as results of roundings are, is only truncated, from the right, by TSQR, whatever the type. Leaves x left-
-// (in that case right-)orthogonal but for its last (first) core. A train with NaN or Inf comes back as the rank-1 train whose scale is NaN.
+// left-orthogonal already is only truncated, from the right, whatever the type. Leaves x left-orthogonal but for its last core, or, after
+// such a truncation, with which `randomized` ends, right-orthogonal but for its first. A train with NaN or Inf comes back as the rank-1 train whose scale is NaN.
 RoundInfo round(Train &x, const RoundOptions &options);
 
 // out := round(sum of the terms), which is not formed; out may be one of the trains. No terms or all zero: the zero train of `space`.

@@ -169,7 +169,7 @@ RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const
   if (space->d() == 1 || options.formed) return round_formed(space, terms, options, out);
   // what is known of the orthogonality of a single train is used by round()
   const Train *single = lazy.size() == 1 ? lazy[0].train->plain() : nullptr;
-  if (lazy.empty() || (single && options.type != RoundType::randomized && single->left() > single->right())) {
+  if (lazy.empty() || (single && single->left() >= space->d() - 1)) {
     Train     x = single ? *single : Train(space);
     if (single) x.set_scale(x.scale() * lazy[0].coefficient);
     RoundInfo info = round(x, options);

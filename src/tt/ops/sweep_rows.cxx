@@ -53,27 +53,23 @@ Buffer RightFactor::stacked(const std::vector<LazyTerm> &terms, Int k, std::int6
   return W;
 }
 
-TRows::TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, const RightFactor &w, bool in_range) :
-  w_(w), n_(space.n(k)), start_(space.start(k)), parts_(terms.size()), e_(w.e)
+TRows::TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, const RightFactor &w) :
+  w_(w), n_(space.n(k)), start_(space.start(k)), parts_(terms.size())
 {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     Part        &p     = parts_[i];
     const Train *plain = terms[i].train->plain();
     p.offset           = columns_;
     columns_ += terms[i].train->r(k);
-    if (plain && !in_range) {
+    if (plain) {
       p.core     = &plain->core(k);
       p.multiply = !w.identity;
       continue;
     }
-    if (w.identity && plain) p.own = plain->core(k);
-    else {
-      const Scalar one = 1; // identity: of the last core, 1 x 1
-      terms[i].train->times_right(k, w.identity ? &one : w.w[i].data(), w.l, p.own);
-    }
+    const Scalar one = 1; // identity: of the last core, 1 x 1
+    terms[i].train->times_right(k, w.identity ? &one : w.w[i].data(), w.l, p.own);
     p.multiply = false;
-    if (in_range) e_[i] += bring_into_range(space, k, p.own);
-    p.core = &p.own;
+    p.core     = &p.own;
   }
 }
 

@@ -28,15 +28,13 @@ struct RightFactor {
 // The conjugate transpose of T = core_k W_(k+1), all terms over each other: rows (i, j) with j < l, a unit for each i; columns (term, a).
 class TRows : public Rows {
 public:
-  // in_range: T is made as a whole, and divided by a power of two for each term whose largest entry is far from 1 (collective then)
-  TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, const RightFactor &w, bool in_range);
+  TRows(const Space &space, Int k, const std::vector<LazyTerm> &terms, const RightFactor &w);
   Count columns() const override { return columns_; }
   Count units() const override { return n_; }
   Count unit() const override { return w_.l; }
   bool  transposed() const override { return true; }
   void  fill(Count first, Count count, Scalar *B) const override;
   bool  sketch(Buffer &S, Count &rows) const override;
-  const std::vector<std::int64_t> &exponents() const { return e_; } // of the columns of each term
 
 private:
   struct Part {
@@ -51,7 +49,6 @@ private:
   const RightFactor        &w_;
   Count                     n_, start_, columns_ = 0;
   std::vector<Part>         parts_;
-  std::vector<std::int64_t> e_;
   mutable Buffer            piece_; // of one term, before it takes its place among the others
 };
 

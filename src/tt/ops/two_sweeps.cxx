@@ -3,6 +3,7 @@
 #include "tt/blas.hpp"
 #include "tt/error.hpp"
 #include "tt/ops/array.hpp"
+#include "tt/ops/balance.hpp"
 #include "tt/ops/budget.hpp"
 #include "tt/ops/decision.hpp"
 #include "tt/ops/dot.hpp"
@@ -22,10 +23,12 @@ constexpr Real eps         = std::numeric_limits<Real>::epsilon();
 constexpr Real gram_noise2 = 8 * eps; // squared floor of a Gram matrix relative to its diagonal
 constexpr Real gram_share2 = 1e-2;    // of the squared truncation allowed, which the floor may take
 
+// strict: stops, and says extreme(), where norms are so far from one that their squares may have left the range; what is wanted then is
+// balanced trains, with which a second try takes whatever comes.
 class Sweeps {
 public:
-  Sweeps(const SpacePtr &space, const std::vector<LazyTerm> &terms, const RoundOptions &o, RoundType method) :
-    space_(space), terms_(terms), o_(o), gram_(method == RoundType::gram), right_((std::size_t)space->d() + 1), out_(space)
+  Sweeps(const SpacePtr &space, const std::vector<LazyTerm> &terms, const RoundOptions &o, RoundType method, bool strict) :
+    space_(space), terms_(terms), o_(o), gram_(method == RoundType::gram), strict_(strict), right_((std::size_t)space->d() + 1), out_(space)
   {
     top_ = terms[0].coefficient.exponent2();
     for (const LazyTerm &t : terms) top_ = std::max(top_, t.coefficient.exponent2());
@@ -73,32 +76,29 @@ public:
 
   Train &out() { return out_; }
 
-  // Norm of the sum from W_1, after from_right(1): that of C W at core 0, scale included.
+  bool extreme() const { return extreme_; }
+
+  // Norm of the sum from W_1, after from_right(1): that of C W at core 0, scale included. Means nothing when extreme().
   Scaled norm()
   {
     std::vector<Core> C(terms_.size());
     products(0, C);
     Scalar             out[2]; // norm, status
-    const RightFactor &w      = right_[1];
-    const std::int64_t e      = w.top();
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      const ZRows       rows(C, w, e);
-      RFactor           f(rows.columns());
-      std::vector<Real> D;
-      int               status = fine;
-      add_local_r(rows, f);
-      if (!space_->replicated(0)) f.reduce(space_->comm());
-      if (space_->comm().rank() == 0) {
-        status      = column_norms(f.columns(), f.R(), D);
-        Real norm2  = 0;
-        for (Real d : D) norm2 += d * d;
-        out[0] = status == not_finite ? Scalar(std::numeric_limits<Real>::quiet_NaN()) : Scalar(std::sqrt(norm2));
-        out[1] = (Real)status;
-      }
-      space_->comm().bcast(out, 2);
-      if (std::lround(real(out[1])) == fine) break;
-      if (attempt == 0) rescale(0, C);
+    const std::int64_t e = right_[1].top();
+    const ZRows        rows(C, right_[1], e);
+    RFactor            f(rows.columns());
+    std::vector<Real>  D;
+    add_local_r(rows, f);
+    if (!space_->replicated(0)) f.reduce(space_->comm());
+    if (space_->comm().rank() == 0) {
+      const int status = column_norms(f.columns(), f.R(), strict_, D);
+      Real      norm2  = 0;
+      for (Real d : D) norm2 += d * d;
+      out[0] = status == not_finite ? Scalar(std::numeric_limits<Real>::quiet_NaN()) : Scalar(std::sqrt(norm2));
+      out[1] = (Real)status;
     }
+    space_->comm().bcast(out, 2);
+    stops((int)std::lround(real(out[1])));
     return Scaled(out[0], e + le_ + top_);
   }
 
@@ -112,7 +112,15 @@ private:
 
   void fail_on(int status, const char *what, Count rows, Int k) const
   {
+    PETSCTT_REQUIRE(status != failed, PETSC_ERR_LIB, "The %s with %lld columns at core %lld could not be factored on the first process: no memory, or beyond the range of LAPACK", what, (long long)rows, (long long)k);
     PETSCTT_REQUIRE(status != no_convergence, PETSC_ERR_CONV_FAILED, "The singular value decomposition of a %s with %lld columns at core %lld did not converge", what, (long long)rows, (long long)k);
+  }
+
+  // Is it for balanced trains to go on?
+  bool stops(int status)
+  {
+    if (strict_ && (status == out_of_range || status == not_finite || status == all_zero)) extreme_ = true;
+    return extreme_;
   }
 
   // The result is zero or not finite.
@@ -155,106 +163,85 @@ private:
       w_x.w[i] = std::move(b);
     }
     w_x.lower = false; // its columns are in front of the triangle of the others
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      const TRows         rows(*space_, k, others, w, attempt > 0);
-      Buffer              G((std::size_t)(R * r));
-      if (plain && attempt == 0) RemainderRows::coefficients(TRows(*space_, k, others, w_x, false), X, G.data());
-      else RemainderRows::coefficients(rows, X, G.data());
-      if (!space_->replicated(k)) space_->comm().sum(G.data(), R * r);
-      const RemainderRows remainder(rows, X, space_->start(k), G);
-      Decision            c;
-      if (gram) {
-        Buffer H((std::size_t)(R * R));
-        local_gram(remainder, H.data());
-        if (!space_->replicated(k)) space_->comm().sum(H.data(), R * R);
-        if (space_->comm().rank() == 0) c = decide_gram(R, H);
-      } else {
-        RFactor f(R);
-        add_local_r(remainder, f);
-        if (!space_->replicated(k)) f.reduce(space_->comm());
-        if (space_->comm().rank() == 0) c = decide_beside((Count)space_->N(k) * next.l, f, G, r);
-      }
-      if (attempt > 0 && c.status == all_zero) c.status = fine; // nothing but what is in the span: no columns more
-      share(space_->comm(), c, R);
-      if (attempt == 0 && (c.status == out_of_range || c.status == not_finite || c.status == all_zero)) continue;
-      if (gram && c.status != fine) {
-        gram    = false;
-        attempt = -1;
-        continue;
-      }
-      fail_on(c.status, "right factor", R, k);
-      if (c.status != fine) return over(c.status);
-      RightFactor &out = right_[k];
-      out              = RightFactor();
-      out.l            = (Int)r + c.l;
-      out.lower        = c.lower;
-      out.e            = rows.exponents();
-      out.e.insert(out.e.begin(), 0);
-      Buffer I((std::size_t)(r * out.l));
-      I.fill(0);
-      for (Count i = 0; i < r; ++i) I[i + r * i] = 1;
-      out.w.push_back(std::move(I));
-      Count o = 0;
-      for (std::size_t i = 0; i < others.size(); ++i) {
-        const Count s = others[i].train->r(k);
-        Buffer      b((std::size_t)(s * out.l));
-        for (Count j = 0; j < r; ++j) std::copy(G.data() + o + R * j, G.data() + o + s + R * j, b.data() + s * j);
-        for (Int j = 0; j < c.l; ++j) std::copy(c.m.data() + o + R * j, c.m.data() + o + s + R * j, b.data() + s * (r + j));
-        out.e[i + 1] += take_exponent(b.data(), s * out.l);
-        out.w.push_back(std::move(b));
-        o += s;
-      }
-      return true;
+    const TRows rows(*space_, k, others, w);
+    Buffer      G((std::size_t)(R * r));
+    if (plain) RemainderRows::coefficients(TRows(*space_, k, others, w_x), X, G.data());
+    else RemainderRows::coefficients(rows, X, G.data());
+    if (!space_->replicated(k)) space_->comm().sum(G.data(), R * r);
+    const RemainderRows remainder(rows, X, space_->start(k), G);
+    Decision            c;
+    if (gram) {
+      Buffer H((std::size_t)(R * R));
+      local_gram(remainder, H.data());
+      if (!space_->replicated(k)) space_->comm().sum(H.data(), R * R);
+      if (space_->comm().rank() == 0) c = guarded([&] { return decide_gram(R, H, &G, r); });
+    } else {
+      RFactor f(R);
+      add_local_r(remainder, f);
+      if (!space_->replicated(k)) f.reduce(space_->comm());
+      if (space_->comm().rank() == 0) c = guarded([&] { return decide_beside((Count)space_->N(k) * next.l, f, G, r, strict_); });
     }
-    return false;
+    share(space_->comm(), c, R);
+    fail_on(c.status, "right factor", R, k);
+    if (stops(c.status) || c.status != fine) return over(c.status);
+    RightFactor &out = right_[k];
+    out              = RightFactor();
+    out.l            = (Int)r + c.l;
+    out.lower        = c.lower;
+    out.e            = next.e;
+    Buffer I((std::size_t)(r * out.l));
+    I.fill(0);
+    for (Count i = 0; i < r; ++i) I[i + r * i] = 1;
+    out.w.push_back(std::move(I));
+    Count o = 0;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const Count s = others[i].train->r(k);
+      Buffer      b((std::size_t)(s * out.l));
+      for (Count j = 0; j < r; ++j) std::copy(G.data() + o + R * j, G.data() + o + s + R * j, b.data() + s * j);
+      for (Int j = 0; j < c.l; ++j) std::copy(c.m.data() + o + R * j, c.m.data() + o + s + R * j, b.data() + s * (r + j));
+      out.e[i + 1] += take_exponent(b.data(), s * out.l);
+      out.w.push_back(std::move(b));
+      o += s;
+    }
+    return true;
   }
 
   bool right_factor(Int k, bool gram)
   {
     if (first_is_orthogonal(k)) return right_factor_beside(k, gram);
     const Count R = total_rank(k);
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      TRows    rows(*space_, k, terms_, right_[k + 1], attempt > 0);
-      Decision c;
-      if (gram) {
-        Buffer G((std::size_t)(R * R));
-        local_gram(rows, G.data());
-        if (!space_->replicated(k)) space_->comm().sum(G.data(), R * R);
-        if (space_->comm().rank() == 0) c = decide_gram(R, G);
-      } else {
-        RFactor f(R);
-        add_local_r(rows, f);
-        if (!space_->replicated(k)) f.reduce(space_->comm());
-        if (space_->comm().rank() == 0) c = decide_right((Count)space_->N(k) * right_[k + 1].l, f);
-      }
-      share(space_->comm(), c, R);
-      // squares that left the range are done again with factors in range; the second answer counts
-      if (attempt == 0 && (c.status == out_of_range || c.status == not_finite || c.status == all_zero)) continue;
-      if (gram && c.status != fine) { // Gram matrices have half the range that triangles have
-        gram    = false;
-        attempt = -1;
-        continue;
-      }
-      fail_on(c.status, "right factor", R, k);
-      if (c.status != fine) return over(c.status);
-      RightFactor &w = right_[k];
-      w.identity     = false;
-      w.lower        = c.lower;
-      w.l            = c.l;
-      w.w.clear();
-      w.e = rows.exponents();
-      Count o = 0;
-      for (std::size_t i = 0; i < terms_.size(); ++i) {
-        const Count r = terms_[i].train->r(k);
-        Buffer      b((std::size_t)(r * c.l));
-        for (Int j = 0; j < c.l; ++j) std::copy(c.m.data() + o + R * j, c.m.data() + o + r + R * j, b.data() + r * j);
-        w.e[i] += take_exponent(b.data(), r * c.l);
-        w.w.push_back(std::move(b));
-        o += r;
-      }
-      return true;
+    const TRows rows(*space_, k, terms_, right_[k + 1]);
+    Decision    c;
+    if (gram) {
+      Buffer G((std::size_t)(R * R));
+      local_gram(rows, G.data());
+      if (!space_->replicated(k)) space_->comm().sum(G.data(), R * R);
+      if (space_->comm().rank() == 0) c = guarded([&] { return decide_gram(R, G); });
+    } else {
+      RFactor f(R);
+      add_local_r(rows, f);
+      if (!space_->replicated(k)) f.reduce(space_->comm());
+      if (space_->comm().rank() == 0) c = guarded([&] { return decide_right((Count)space_->N(k) * right_[k + 1].l, f, strict_); });
     }
-    return false;
+    share(space_->comm(), c, R);
+    fail_on(c.status, "right factor", R, k);
+    if (stops(c.status) || c.status != fine) return over(c.status);
+    RightFactor &w = right_[k];
+    w.identity     = false;
+    w.lower        = c.lower;
+    w.l            = c.l;
+    w.w.clear();
+    w.e = right_[k + 1].e;
+    Count o = 0;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      const Count r = terms_[i].train->r(k);
+      Buffer      b((std::size_t)(r * c.l));
+      for (Int j = 0; j < c.l; ++j) std::copy(c.m.data() + o + R * j, c.m.data() + o + r + R * j, b.data() + r * j);
+      w.e[i] += take_exponent(b.data(), r * c.l);
+      w.w.push_back(std::move(b));
+      o += r;
+    }
+    return true;
   }
 
   // ---- second sweep ----
@@ -264,43 +251,25 @@ private:
     for (std::size_t i = 0; i < terms_.size(); ++i) terms_[i].train->times_left(k, L_[i].data(), t_, C[i]);
   }
 
-  // All of C := C 2^-e, e from its largest entry over all terms and processes.
-  void rescale(Int k, std::vector<Core> &C)
-  {
-    Real top = 0;
-    for (const Core &c : C) top = std::max(top, max_part(c.data(), c.count()));
-    if (!space_->replicated(k)) space_->comm().max(&top, 1);
-    const std::int64_t e = exponent_of(top);
-    for (Core &c : C) scale_pow2(c.data(), c.count(), -e);
-    le_ += e;
-  }
-
   bool core(Int k, RoundInfo &info)
   {
     std::vector<Core> C(terms_.size());
     products(k, C);
     Decision c;
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      c = gram_ ? split_gram(k, C) : split(k, C);
-      if (attempt == 0 && (c.status == out_of_range || c.status == not_finite || c.status == all_zero)) {
-        rescale(k, C);
-        continue;
-      }
-      if (gram_ && c.status != fine) c.status = too_coarse; // or out of the range of squares: then for good
-      if (c.status != too_coarse) break;
+    c = gram_ ? split_gram(k, C) : split(k, C);
+    if (c.status == too_coarse) {
       gram_ = false; // from here on
       if (!from_right(k + 1, false)) return false;
-      attempt = -1;
+      c = split(k, C);
     }
     fail_on(c.status, "triangle", right_[k + 1].l, k);
-    if (c.status != fine) return over(c.status);
+    if (stops(c.status) || c.status != fine) return over(c.status);
     budget_.eps2 = c.eps2;
     (c.cap_hit ? budget_.cap2 : budget_.used2) += c.tail2 * (1 - budget_.used2 - budget_.cap2);
     floor2_ += c.floor2;
     --budget_.steps;
     info.cap_hit = info.cap_hit || c.cap_hit;
-    new_core(k, C, c);
-    return true;
+    return new_core(k, C, c) || over(out_of_range);
   }
 
   // An absolute tolerance becomes a relative one as soon as the norm is known, that is, at the first bond: norm2 in units of 2^(2 e).
@@ -338,6 +307,41 @@ private:
       for (Int i = 0; i < l; ++i) c.m[i + (Count)l * j] = V(i, j) / s[j];
   }
 
+  // Singular values of C W from the triangle f, of C or of C W itself, on one process.
+  Decision look_at_triangle(Int k, const RFactor &f, std::int64_t e, bool of_C)
+  {
+    const RightFactor &w = right_[k + 1];
+    const Count        l = w.l, R = total_rank(k + 1);
+    Decision           c;
+    std::vector<Real> s((std::size_t)l), D;
+    c.status = column_norms(l, f.R(), strict_, D);
+    if (c.status == fine) {
+      Buffer A((std::size_t)(l * l)), U((std::size_t)(l * l)), VT((std::size_t)(l * l));
+      if (of_C && !w.identity) {
+        const Buffer W = w.stacked(terms_, k + 1, e);
+        gemm('N', 'N', l, l, l, 1, f.R(), l, W.data(), l, 0, A.data(), l);
+      } else std::copy(f.R(), f.R() + l * l, A.data());
+      bool ok = true;
+      for (Count i = 0; ok && i < l * l; ++i) ok = is_finite(A[i]);
+      const std::int64_t ae = take_exponent(A.data(), l * l);
+      if (!ok) c.status = not_finite;
+      else if (!gesvd(l, l, A.data(), l, s.data(), U.data(), VT.data())) c.status = no_convergence;
+      else if (!(s[0] > 0)) c.status = all_zero;
+      else {
+        Real norm2 = 0;
+        for (Real v : s) norm2 += v * v;
+        refer_to(k, norm2, e + le_ + ae);
+        truncate(c, (Count)t_ * space_->N(k), (Int)l, s, [&](Int i, Int j) { return conj(VT[j + l * i]); }, 0);
+        for (std::size_t i = 0; i < c.m.size(); ++i) c.m[i] = ldexp(c.m[i], -ae);
+        if (of_C) {
+          c.carry = Buffer((std::size_t)(c.l * R));
+          gemm('C', 'N', c.l, R, l, 1, U.data(), l, f.R(), l, 0, c.carry.data(), c.l);
+        }
+      }
+    }
+    return c;
+  }
+
   // Singular values of C W from the triangle of C, which gives U^H C as well, or, where W has fewer columns, from that of C W.
   Decision split(Int k, const std::vector<Core> &C)
   {
@@ -351,33 +355,52 @@ private:
     add_local_r(of_C ? static_cast<const Rows &>(c_rows) : z_rows, f);
     if (!space_->replicated(k)) f.reduce(space_->comm());
     Decision c;
-    if (space_->comm().rank() == 0) {
-      std::vector<Real> s((std::size_t)l), D;
-      c.status = column_norms(l, f.R(), D);
-      if (c.status == fine) {
-        Buffer A((std::size_t)(l * l)), U((std::size_t)(l * l)), VT((std::size_t)(l * l));
-        if (of_C && !w.identity) {
-          const Buffer W = w.stacked(terms_, k + 1, e);
-          gemm('N', 'N', l, l, l, 1, f.R(), l, W.data(), l, 0, A.data(), l);
-        } else std::copy(f.R(), f.R() + l * l, A.data());
-        bool ok = true;
-        for (Count i = 0; ok && i < l * l; ++i) ok = is_finite(A[i]);
-        if (!ok) c.status = out_of_range;
-        else if (!gesvd(l, l, A.data(), l, s.data(), U.data(), VT.data())) c.status = no_convergence;
-        else if (!(s[0] > 0)) c.status = all_zero;
-        else {
-          Real norm2 = 0;
-          for (Real v : s) norm2 += v * v;
-          refer_to(k, norm2, e + le_);
-          truncate(c, (Count)t_ * space_->N(k), (Int)l, s, [&](Int i, Int j) { return conj(VT[j + l * i]); }, 0);
-          if (of_C) {
-            c.carry = Buffer((std::size_t)(c.l * R));
-            gemm('C', 'N', c.l, R, l, 1, U.data(), l, f.R(), l, 0, c.carry.data(), c.l);
-          }
-        }
+    if (space_->comm().rank() == 0) c = guarded([&] { return look_at_triangle(k, f, e, of_C); });
+    share(space_->comm(), c, l);
+    return c;
+  }
+
+  // The same from G = C^H C (upper triangle).
+  Decision look_at_gram(Int k, Buffer &G, std::int64_t e)
+  {
+    const RightFactor &w = right_[k + 1];
+    const Count        l = w.l, R = total_rank(k + 1);
+    Decision           c;
+    for (Count j = 0; j < R; ++j)
+      for (Count i = j + 1; i < R; ++i) G[i + R * j] = conj(G[j + R * i]);
+    Buffer W = w.stacked(terms_, k + 1, e);
+    Buffer T((std::size_t)(R * l)), H((std::size_t)(l * l));
+    gemm('N', 'N', R, l, R, 1, G.data(), R, W.data(), R, 0, T.data(), R);
+    gemm('C', 'N', l, l, R, 1, W.data(), R, T.data(), R, 0, H.data(), l);
+    Real weight2 = 0; // || C D ||^2, D the norms of the rows of W
+    for (Count a = 0; a < R; ++a) {
+      Real d2 = 0;
+      for (Count j = 0; j < l; ++j) d2 += abs2(W[a + R * j]);
+      weight2 += d2 * real(G[a + R * a]);
+    }
+    Real norm2 = 0;
+    for (Count j = 0; j < l; ++j) norm2 += real(H[j + l * j]);
+    bool ok = is_finite(norm2) && is_finite(weight2);
+    for (Count i = 0; ok && i < l * l; ++i) ok = is_finite(H[i]);
+    std::vector<Real> lambda((std::size_t)l);
+    if (!ok) c.status = not_finite;
+    else if (!(norm2 > 0)) c.status = weight2 > 0 ? too_coarse : all_zero;
+    else if (weight2 > far * far || norm2 < 1 / (far * far)) c.status = out_of_range;
+    else if (!eigen(l, H.data(), lambda.data())) c.status = no_convergence;
+    else {
+      refer_to(k, norm2, e + le_);
+      const Real noise2 = gram_noise2 * weight2;
+      if (noise2 > gram_share2 * budget_.next() * norm2) c.status = too_coarse;
+      else {
+        std::vector<Real> s((std::size_t)l);
+        for (Count j = 0; j < l; ++j) s[j] = std::sqrt(std::max<Real>(0, lambda[l - 1 - j]));
+        c.floor2 = noise2 / norm2;
+        truncate(c, (Count)t_ * space_->N(k), (Int)l, s, [&](Int i, Int j) { return H[i + l * (l - 1 - j)]; }, eps * norm2);
+        // U^H C = (W P)^H C^H C; T = C^H C W
+        c.carry = Buffer((std::size_t)(c.l * R));
+        gemm('C', 'C', c.l, R, l, 1, c.m.data(), l, T.data(), R, 0, c.carry.data(), c.l);
       }
     }
-    share(space_->comm(), c, l);
     return c;
   }
 
@@ -402,49 +425,13 @@ private:
       for (Count i = j + 1; i < R; ++i) G[i + R * j] = 0;
     if (!space_->replicated(k)) space_->comm().sum(G.data(), R * R);
     Decision c;
-    if (space_->comm().rank() == 0) {
-      for (Count j = 0; j < R; ++j)
-        for (Count i = j + 1; i < R; ++i) G[i + R * j] = conj(G[j + R * i]);
-      Buffer W = w.stacked(terms_, k + 1, e);
-      Buffer T((std::size_t)(R * l)), H((std::size_t)(l * l));
-      gemm('N', 'N', R, l, R, 1, G.data(), R, W.data(), R, 0, T.data(), R);
-      gemm('C', 'N', l, l, R, 1, W.data(), R, T.data(), R, 0, H.data(), l);
-      Real weight2 = 0; // || C D ||^2, D the norms of the rows of W
-      for (Count a = 0; a < R; ++a) {
-        Real d2 = 0;
-        for (Count j = 0; j < l; ++j) d2 += abs2(W[a + R * j]);
-        weight2 += d2 * real(G[a + R * a]);
-      }
-      Real norm2 = 0;
-      for (Count j = 0; j < l; ++j) norm2 += real(H[j + l * j]);
-      bool ok = is_finite(norm2) && is_finite(weight2);
-      for (Count i = 0; ok && i < l * l; ++i) ok = is_finite(H[i]);
-      std::vector<Real> lambda((std::size_t)l);
-      if (!ok) c.status = not_finite;
-      else if (!(norm2 > 0)) c.status = weight2 > 0 ? too_coarse : all_zero;
-      else if (weight2 > far * far || norm2 < 1 / (far * far)) c.status = out_of_range;
-      else if (!eigen(l, H.data(), lambda.data())) c.status = no_convergence;
-      else {
-        refer_to(k, norm2, e + le_);
-        const Real noise2 = gram_noise2 * weight2;
-        if (noise2 > gram_share2 * budget_.next() * norm2) c.status = too_coarse;
-        else {
-          std::vector<Real> s((std::size_t)l);
-          for (Count j = 0; j < l; ++j) s[j] = std::sqrt(std::max<Real>(0, lambda[l - 1 - j]));
-          c.floor2 = noise2 / norm2;
-          truncate(c, (Count)t_ * space_->N(k), (Int)l, s, [&](Int i, Int j) { return H[i + l * (l - 1 - j)]; }, eps * norm2);
-          // U^H C = (W P)^H C^H C; T = C^H C W
-          c.carry = Buffer((std::size_t)(c.l * R));
-          gemm('C', 'C', c.l, R, l, 1, c.m.data(), l, T.data(), R, 0, c.carry.data(), c.l);
-        }
-      }
-    }
+    if (space_->comm().rank() == 0) c = guarded([&] { return look_at_gram(k, G, e); });
     share(space_->comm(), c, l);
     return c;
   }
 
-  // U := C W V S^-1, orthonormal; L_i := U^H C_i.
-  void new_core(Int k, std::vector<Core> &C, const Decision &c)
+  // U := C W V S^-1, orthonormal; L_i := U^H C_i. False when the L_i differ so much that they need balanced trains.
+  bool new_core(Int k, std::vector<Core> &C, const Decision &c)
   {
     const RightFactor  &w = right_[k + 1];
     const Count         m = (Count)t_ * C[0].n, t = c.l, R = total_rank(k + 1);
@@ -486,6 +473,9 @@ private:
     }
     t_ = (Int)t;
     out_.set_core(k, std::move(q));
+    for (const Buffer &L : L_)
+      if (strict_ && !(max_part(L.data(), (Count)L.size()) > 1 / far)) extreme_ = true;
+    return !extreme_;
   }
 
   // K += U^H C for b rows from `row` on.
@@ -517,7 +507,7 @@ private:
   SpacePtr                     space_;
   const std::vector<LazyTerm> &terms_;
   const RoundOptions          &o_;
-  bool                         gram_;
+  bool                         gram_, strict_, extreme_ = false;
   std::vector<RightFactor>     right_;
   Int                          first_known_; // W_k is known for k >= this without a sweep
   Train                        out_;
@@ -567,14 +557,25 @@ RoundInfo two_sweeps(const SpacePtr &space, const std::vector<LazyTerm> &all, co
     if (x && x->right() >= space->d() - 1 && (first == terms.size() || x->max_rank() > terms[first].train->plain()->max_rank())) first = i;
   }
   if (first < terms.size()) std::swap(terms[0], terms[first]);
-  Sweeps s(space, terms, options, method);
-  if (!s.run(info)) {
-    out        = std::move(s.out());
-    info.norm  = out.scale();
-    info.flops = scope.flops();
+  const RoundInfo before = info;
+  bool            whole;
+  {
+    Sweeps s(space, terms, options, method, true);
+    whole = s.run(info);
+    if (!s.extreme()) out = std::move(s.out());
+    else { // rare: once more
+      const BalancedTerms balance(terms);
+      Sweeps              again(space, balance.terms, options, RoundType::qr, false);
+      info  = before;
+      whole = again.run(info);
+      out   = std::move(again.out());
+    }
+  }
+  info.flops = scope.flops();
+  if (!whole) {
+    info.norm = out.scale();
     return info;
   }
-  out           = std::move(s.out());
   info.rank_out = out.max_rank();
   info.norm     = norm(out);
   if (!info.norm.finite() || info.norm.is_zero()) { // the last core is never factored
@@ -594,9 +595,16 @@ Scaled norm_of_sum(const SpacePtr &space, const std::vector<LazyTerm> &all)
   Train                 out;
   RoundOptions          options;
   if (!select(space, all, terms, info, out)) return out.scale();
-  Sweeps s(space, terms, options, RoundType::qr);
-  if (space->d() > 1 && !s.from_right(1, false)) return s.out().scale();
-  return s.norm();
+  PETSCTT_REQUIRE(space->d() > 1, PETSC_ERR_SUP, "The norm of a sum by its first sweep needs two modes");
+  const auto value = [&](const std::vector<LazyTerm> &t, bool strict, bool *extreme) {
+    Sweeps       s(space, t, options, RoundType::qr, strict);
+    const Scaled n = s.from_right(1, false) ? s.norm() : s.out().scale();
+    *extreme       = s.extreme();
+    return n;
+  };
+  bool         extreme;
+  const Scaled n = value(terms, true, &extreme);
+  return extreme ? value(BalancedTerms(terms).terms, false, &extreme) : n;
 }
 
 } // namespace petsctt

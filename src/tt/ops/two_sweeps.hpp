@@ -14,8 +14,8 @@ namespace petsctt {
 // Cholesky factor of U^H U. With l < sum of r_k where W_k shows rows that depend on others: exact redundancy is dropped in the first sweep.
 //
 // method qr: W and the singular values from triangles by ops/local_r.hpp, accurate to round-off. The error returned is that of the truncations.
-// method gram: from Gram matrices (Al Daas, Ballard, Manning 2022, "Parallel tensor train rounding using Gram SVD"), one sum for each core and
-// sweep and fewer flops; singular values below sqrt(machine epsilon) times the norms they are computed from are noise. That floor is computed at
+// method gram: from Gram matrices (Al Daas, Ballard, Manning 2022, "Parallel tensor train rounding using Gram SVD"), fewer flops and, in the
+// first sweep, one sum for each core; singular values below sqrt(machine epsilon) times the norms they are computed from are noise. That floor is computed at
 // every bond; where it is above a tenth of the truncation allowed there, the sweeps go on with qr, whose type is then reported. The error
 // returned includes the floor.
 //

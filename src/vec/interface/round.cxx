@@ -274,13 +274,14 @@ PetscErrorCode VecTTGetMaxRank(Vec v, PetscInt *max_rank)
   Level: intermediate
 
   Notes:
-  None of the methods forms a sum that it rounds, nor the product of an operator and a vector. All give left-orthogonal cores and depend on the
-  number of processes by round-off only.
+  None of the methods forms a sum that it rounds, nor the product of an operator and a vector. All depend on the number of processes by round-off
+  only. The result of qr and gram is left-orthogonal but for its last core, that of randomized right-orthogonal but for its first.
 
   `VEC_TT_ROUND_QR` - two sweeps with orthogonal factorisations of which only the triangles are computed. The error returned is that of the
   truncations, exact up to round-off (some 1e-14 relative to the largest term of the sum). For every tolerance.
 
-  `VEC_TT_ROUND_GRAM` - the same sweeps with Gram matrices: fewer operations, one reduction for each core and sweep. Singular values below 1e-8
+  `VEC_TT_ROUND_GRAM` - the same sweeps with Gram matrices: fewer operations, one reduction for each core in the
+  first sweep and two in the second. Singular values below 1e-8
   relative to the norms that they are computed from are noise; the floor is computed at each core, included in the error returned, and where it
   is above a tenth of what may be truncated there, the sweeps go on with qr.
 
@@ -294,7 +295,7 @@ PetscErrorCode VecTTGetMaxRank(Vec v, PetscInt *max_rank)
   are above 40 where its operation count is less than two thirds of the other's. -vec_view and -log_view (events VecTTRoundQR, VecTTRoundGram, VecTTRoundRand)
   say what was picked and what it cost.
 
-  A vector that is left-orthogonal already, as every result of a rounding is, is only truncated, from the right.
+  A vector that is left-orthogonal already is only truncated, from the right; in a sum, a right-orthogonal term costs next to nothing in the first sweep.
 
   References:
   Oseledets, Tensor-train decomposition, SIAM J. Sci. Comput. 33 (2011); Al Daas, Ballard, Manning, Parallel tensor train rounding using Gram SVD
