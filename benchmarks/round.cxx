@@ -199,7 +199,10 @@ PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &
   options.rtol = o.rtol;
   PetscCallTT(make_sum(o, space, s));
   PetscCallTT(x = form_sum(space, s.terms));
-  const double train_bytes = (double)x.local_entries() * sizeof(Scalar);
+  double given = 0; // entries of what is rounded
+  if (o.formed) given = (double)x.local_entries();
+  else
+    for (const Train &t : s.trains) given += (double)t.local_entries();
   const std::vector<Int> before = x.ranks();
   const auto   round_it    = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
@@ -225,6 +228,7 @@ PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &
   PetscCall(traffic.stop());
   PetscCall(memory.stop());
   const Cost model = bench::round_cost(*space, before, y.ranks());
+  const double train_bytes = std::max(given, (double)y.local_entries()) * sizeof(Scalar);
 
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "round, case %s, %s modes, tolerance %.1e, method %s\n", o.kind, o.size().c_str(), (double)o.rtol, type_name_asked.c_str()));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  TT ranks before  %s\n  TT ranks after   %s\n", rank_list(x).c_str(), rank_list(y).c_str()));
