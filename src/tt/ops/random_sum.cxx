@@ -248,7 +248,7 @@ private:
       sum += t.train->r(k);
       big = std::max(big, t.train->rank_guess(k));
     }
-    return (Int)std::max<Count>(1, std::min<Count>(sum, big + big / 4 + 16));
+    return (Int)std::max<Count>(1, std::min<Count>(sum, big + big / 8 + 10));
   }
 
   void product(std::size_t i, Int k, Core &C) const { terms_[i].train->times_left(k, L_[i].data(), t_, C); }
@@ -276,14 +276,13 @@ private:
         if (!keep) product(i, k, fresh);
         const Core &c = keep ? C[i] : fresh;
         const Scalar one = ldexp(Scalar(1), sketch_.exponent(i, k + 1) - w_e), beta = i ? 1 : 0;
-        gemm('N', 'N', m, l, c.r1, one, c.data(), m, sketch_.W(i, k + 1) + (Count)c.r1 * tests, c.r1, beta, Z.data(), m);
-        gemm('N', 'N', m, tests, c.r1, one, c.data(), m, sketch_.W(i, k + 1), c.r1, beta, Z.data() + m * l, m);
+        gemm('N', 'N', m, tests + l, c.r1, one, c.data(), m, sketch_.W(i, k + 1), c.r1, beta, Z.data(), m); // test columns first
       }
       // value = stored * 2^(e), e = exponents of L and W
       const std::int64_t e       = le_ + w_e;
       const Count        columns = l + tests;
       RFactor f(columns);
-      add_local_r(StoredRows(m, columns, Z.data()), f);
+      add_local_r(StoredRows(m, columns, Z.data(), tests), f);
       if (!space_->replicated(k)) f.reduce(space_->comm());
       if (space_->comm().rank() == 0) {
         try {
@@ -312,7 +311,7 @@ private:
       }
       missing2_ += Scaled(Scalar(b.missing2), 2 * (e + b.e));
       q = Core(t_, n, b.t);
-      gemm('N', 'N', m, b.t, l, 1, Z.data(), m, b.v.data(), l, 0, q.data(), m);
+      gemm('N', 'N', m, b.t, l, 1, Z.data() + m * tests, m, b.v.data(), l, 0, q.data(), m);
       break;
     }
     // L_i := Q^H (L_i X_i), all terms in one array for one sum, after the Gram matrix of Q

@@ -283,7 +283,7 @@ bool ZRows::sketch(Buffer &S, Count &rows) const
 
 void StoredRows::fill(Count first, Count count, Scalar *B) const
 {
-  for (Count j = 0; j < n_; ++j, B += count) std::copy(A_ + first + m_ * j, A_ + first + count + m_ * j, B);
+  for (Count j = 0; j < n_; ++j, B += count) std::copy(column(j) + first, column(j) + first + count, B);
 }
 
 bool StoredRows::sketch(Buffer &S, Count &rows) const
@@ -291,7 +291,9 @@ bool StoredRows::sketch(Buffer &S, Count &rows) const
   const Count s = sums_per_column * n_;
   if (m_ < 2 * s) return false;
   rows = s;
-  S    = signed_sums(m_, n_, A_, s);
+  S    = Buffer((std::size_t)(s * n_));
+  const Buffer front = signed_sums(m_, last_, A_, s), back = signed_sums(m_, n_ - last_, A_ + m_ * last_, s);
+  std::copy(front.data(), front.data() + front.size(), std::copy(back.data(), back.data() + back.size(), S.data()));
   return true;
 }
 

@@ -88,10 +88,10 @@ private:
   const Core &c_;
 };
 
-// A matrix m x n in memory.
+// A matrix m x n in memory, whose first `last` columns count as its last ones.
 class StoredRows : public Rows {
 public:
-  StoredRows(Count m, Count n, const Scalar *A) : m_(m), n_(n), A_(A) { }
+  StoredRows(Count m, Count n, const Scalar *A, Count last = 0) : m_(m), n_(n), last_(last), A_(A) { }
   Count columns() const override { return n_; }
   Count units() const override { return m_; }
   bool  transposed() const override { return false; }
@@ -99,7 +99,9 @@ public:
   bool  sketch(Buffer &S, Count &rows) const override;
 
 private:
-  Count         m_, n_;
+  const Scalar *column(Count j) const { return A_ + m_ * ((j + last_) % n_); }
+
+  Count         m_, n_, last_;
   const Scalar *A_;
 };
 
