@@ -18,7 +18,7 @@ static char help[] = "The cookies problem: time per phase, iterations, residual,
 #include "petsctt.h"
 #include "sys/compat.hpp"
 #include "sys/log.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -22,7 +22,7 @@ static char help[] = "Rounding, inner products and norms of tensor trains: rates
 
 #include "sys/compat.hpp"
 #include "sys/guard.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/fill.hpp"
 #include "tt/ops/r_factor.hpp"

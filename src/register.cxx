@@ -1,6 +1,6 @@
 // The types of this library: one line each. This file stands above all layers, so that none of them needs to look up.
 #include "petsctt.h"
-#include "tt/buffer.hpp"
+#include "base/buffer.hpp"
 #include "sys/compat.hpp"
 #include "sys/log.hpp"
 

@@ -3,7 +3,7 @@
 #include "petsctt.h"
 #include "sys/compat.hpp"
 #include "sys/guard.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 #include <algorithm>
 #include <cmath>

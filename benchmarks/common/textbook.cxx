@@ -1,7 +1,7 @@
 #include "common/textbook.hpp"
 
-#include "tt/blas.hpp"
-#include "tt/error.hpp"
+#include "base/blas.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_SYS_GUARD_HPP
 #define PETSCTT_SYS_GUARD_HPP
 
-#include "tt/error.hpp"
+#include "base/error.hpp"
 
 #include <new>
 #include <petscsys.h>

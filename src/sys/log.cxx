@@ -1,7 +1,7 @@
 #include "sys/log.hpp"
 
 #include "sys/compat.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 #include "tt/ops/round.hpp"
 
 #include <memory>

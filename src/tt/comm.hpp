@@ -1,7 +1,7 @@
 #ifndef PETSCTT_TT_COMM_HPP
 #define PETSCTT_TT_COMM_HPP
 
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_TT_RANDOM_HPP
 #define PETSCTT_TT_RANDOM_HPP
 
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #include "tt/scaled.hpp"
 
-#include "tt/error.hpp"
+#include "base/error.hpp"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_TT_SCALED_HPP
 #define PETSCTT_TT_SCALED_HPP
 
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 namespace petsctt {
 

@@ -1,6 +1,6 @@
 #include "tt/space.hpp"
 
-#include "tt/error.hpp"
+#include "base/error.hpp"
 
 #include <string>
 

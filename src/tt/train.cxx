@@ -1,6 +1,6 @@
 #include "tt/train.hpp"
 
-#include "tt/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_TT_TRAIN_HPP
 #define PETSCTT_TT_TRAIN_HPP
 
-#include "tt/buffer.hpp"
+#include "base/buffer.hpp"
 #include "tt/scaled.hpp"
 #include "tt/space.hpp"
 

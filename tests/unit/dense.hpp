@@ -3,7 +3,7 @@
 
 // The oracle of the unit tests: full arrays, first mode fastest, held and worked on by every process, with loops that are
 // obvious rather than fast and share no code with what they check.
-#include "tt/error.hpp"
+#include "base/error.hpp"
 #include "tt/ops/fill.hpp"
 #include "tt/train.hpp"
 

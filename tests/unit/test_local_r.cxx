@@ -1,6 +1,6 @@
 // Triangles of tall matrices: preconditioned Cholesky and Householder blocks against the Gram matrix and against each other.
 #include "dense.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 #include "tt/ops/local_r.hpp"
 #include "tt/ops/panel.hpp"
 #include "tt/ops/sweep_rows.hpp"

@@ -2,7 +2,7 @@
 #define PETSCTT_TT_OPS_BUDGET_HPP
 
 // Private to tt/ops: how much a truncating sweep may still cut off.
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
-#include "tt/blas.hpp"
-#include "tt/error.hpp"
+#include "base/blas.hpp"
+#include "base/error.hpp"
 #include "tt/ops/array.hpp"
 #include "tt/ops/evaluate.hpp"
 

@@ -1,6 +1,6 @@
 #include "tt/ops/decision.hpp"
 
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "tt/ops/dot.hpp"
 
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 #include "tt/ops/array.hpp"
 #include "tt/ops/sweep.hpp"
 

@@ -1,6 +1,6 @@
 #include "tt/ops/fill.hpp"
 
-#include "tt/error.hpp"
+#include "base/error.hpp"
 #include "tt/ops/array.hpp"
 #include "tt/random.hpp"
 

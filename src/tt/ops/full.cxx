@@ -1,7 +1,7 @@
 #include "tt/ops/full.hpp"
 
-#include "tt/blas.hpp"
-#include "tt/error.hpp"
+#include "base/blas.hpp"
+#include "base/error.hpp"
 #include "tt/ops/array.hpp"
 #include "tt/ops/fill.hpp"
 #include "tt/ops/gather.hpp"

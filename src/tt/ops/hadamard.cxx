@@ -1,6 +1,6 @@
 #include "tt/ops/hadamard.hpp"
 
-#include "tt/error.hpp"
+#include "base/error.hpp"
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 #include "tt/ops/lazy.hpp"
 
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 namespace petsctt {
 

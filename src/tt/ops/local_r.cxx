@@ -1,6 +1,6 @@
 #include "tt/ops/local_r.hpp"
 
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_TT_OPS_LOCAL_R_HPP
 #define PETSCTT_TT_OPS_LOCAL_R_HPP
 
-#include "tt/buffer.hpp"
+#include "base/buffer.hpp"
 #include "tt/ops/r_factor.hpp"
 
 namespace petsctt {

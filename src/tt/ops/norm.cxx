@@ -1,4 +1,4 @@
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/sweep.hpp"
 #include "tt/ops/two_sweeps.hpp"

@@ -1,7 +1,7 @@
 #include "tt/ops/orthogonalize.hpp"
 
-#include "tt/blas.hpp"
-#include "tt/error.hpp"
+#include "base/blas.hpp"
+#include "base/error.hpp"
 #include "tt/ops/array.hpp"
 #include "tt/ops/r_factor.hpp"
 #include "tt/ops/sweep.hpp"

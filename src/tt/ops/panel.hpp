@@ -1,7 +1,7 @@
 #ifndef PETSCTT_TT_OPS_PANEL_HPP
 #define PETSCTT_TT_OPS_PANEL_HPP
 
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 namespace petsctt {
 

@@ -1,6 +1,6 @@
 #include "tt/ops/r_factor.hpp"
 
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 #include "tt/ops/panel.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_TT_OPS_R_FACTOR_HPP
 #define PETSCTT_TT_OPS_R_FACTOR_HPP
 
-#include "tt/buffer.hpp"
+#include "base/buffer.hpp"
 #include "tt/comm.hpp"
 
 namespace petsctt {

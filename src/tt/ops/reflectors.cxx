@@ -1,7 +1,7 @@
 #include "tt/ops/reflectors.hpp"
 
-#include "tt/blas.hpp"
-#include "tt/buffer.hpp"
+#include "base/blas.hpp"
+#include "base/buffer.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "tt/ops/round.hpp"
 
-#include "tt/blas.hpp"
-#include "tt/error.hpp"
+#include "base/blas.hpp"
+#include "base/error.hpp"
 #include "tt/ops/budget.hpp"
 #include "tt/ops/dot.hpp"
 #include "tt/ops/random_sum.hpp"

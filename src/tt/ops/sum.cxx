@@ -1,4 +1,4 @@
-#include "tt/error.hpp"
+#include "base/error.hpp"
 #include "tt/ops/lazy.hpp"
 #include "tt/ops/random_sum.hpp"
 #include "tt/ops/round.hpp"

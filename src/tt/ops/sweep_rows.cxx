@@ -1,6 +1,6 @@
 #include "tt/ops/sweep_rows.hpp"
 
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 #include "tt/ops/sweep.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "tt/ops/two_sweeps.hpp"
 
-#include "tt/blas.hpp"
-#include "tt/error.hpp"
+#include "base/blas.hpp"
+#include "base/error.hpp"
 #include "tt/ops/array.hpp"
 #include "tt/ops/balance.hpp"
 #include "tt/ops/budget.hpp"

@@ -1,6 +1,6 @@
 #include "ksp/impls/ttgmres/ttgmres.hpp"
 #include "sys/log.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 #include "tt/ops/dot.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_KSP_IMPLS_TTGMRES_PROJECTED_HPP
 #define PETSCTT_KSP_IMPLS_TTGMRES_PROJECTED_HPP
 
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #include "mat/impls/tt/csr.hpp"
 #include "mat/impls/tt/ghost.hpp"
 #include "mat/impls/tt/impl.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 #include <algorithm>
 

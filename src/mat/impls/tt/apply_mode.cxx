@@ -1,6 +1,6 @@
 #include "mat/impls/tt/ghost.hpp"
 #include "mat/impls/tt/impl.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_MAT_IMPLS_TT_BLOCKS_HPP
 #define PETSCTT_MAT_IMPLS_TT_BLOCKS_HPP
 
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 #include <vector>
 

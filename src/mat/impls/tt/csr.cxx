@@ -1,6 +1,6 @@
 #include "mat/impls/tt/csr.hpp"
 
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 namespace petsctt {
 

@@ -1,7 +1,7 @@
 #ifndef PETSCTT_MAT_IMPLS_TT_CSR_HPP
 #define PETSCTT_MAT_IMPLS_TT_CSR_HPP
 
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 // Sparse rows times blocks of columns: the kernels of the AIJ fast path. Local, no PETSc objects.
 namespace petsctt {

@@ -1,5 +1,5 @@
 #include "mat/impls/tt/impl.hpp"
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
 #include <algorithm>
 #include <map>

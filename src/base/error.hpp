@@ -1,5 +1,5 @@
-#ifndef PETSCTT_TT_ERROR_HPP
-#define PETSCTT_TT_ERROR_HPP
+#ifndef PETSCTT_BASE_ERROR_HPP
+#define PETSCTT_BASE_ERROR_HPP
 
 #include <petscsys.h>
 

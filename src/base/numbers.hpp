@@ -1,5 +1,5 @@
-#ifndef PETSCTT_TT_NUMBERS_HPP
-#define PETSCTT_TT_NUMBERS_HPP
+#ifndef PETSCTT_BASE_NUMBERS_HPP
+#define PETSCTT_BASE_NUMBERS_HPP
 
 // The number types of the TT layer. They are those of the PETSc it is built against; nothing else of PETSc is used
 // in src/tt apart from its error numbers and its BLAS/LAPACK prototypes.

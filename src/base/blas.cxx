@@ -1,6 +1,6 @@
-#include "tt/blas.hpp"
+#include "base/blas.hpp"
 
-#include "tt/error.hpp"
+#include "base/error.hpp"
 
 #include <petscblaslapack_mangle.h>
 
@@ -29,6 +29,7 @@
   #define evd_  PETSCBLAS(syevd, SYEVD)
 #endif
 #define potrf_ PETSCBLAS(potrf, POTRF)
+#define getrf_ PETSCBLAS(getrf, GETRF)
 #define gesdd_ PETSCBLAS(gesdd, GESDD)
 #define gesvd_ PETSCBLAS(gesvd, GESVD)
 #define ormqr_ PETSCTT_ORUN(ormqr, ORMQR, unmqr, UNMQR)
@@ -52,6 +53,7 @@ void evd_(const char *, const char *, const BInt *, PetscScalar *, const BInt *,
           PetscReal *, const BInt *,
 #endif
           BInt *, const BInt *, BInt *);
+void getrf_(const BInt *, const BInt *, PetscScalar *, const BInt *, BInt *, BInt *);
 void potrf_(const char *, const BInt *, PetscScalar *, const BInt *, BInt *);
 void geqrf_(const BInt *, const BInt *, PetscScalar *, const BInt *, PetscScalar *, PetscScalar *, const BInt *, BInt *);
 void gelqf_(const BInt *, const BInt *, PetscScalar *, const BInt *, PetscScalar *, PetscScalar *, const BInt *, BInt *);
@@ -324,6 +326,20 @@ Count potrf(Count n, Scalar *A, Count lda)
   return info;
 }
 
+Count getrf(Count m, Count n, Scalar *A, Count lda, int *pivots)
+{
+  const Count p = std::min(m, n);
+  if (p == 0) return 0;
+  const BInt        m_ = blas_int(m), n_ = blas_int(n), lda_ = lead(lda);
+  std::vector<BInt> rows((std::size_t)p);
+  BInt              info;
+  getrf_(&m_, &n_, A, &lda_, rows.data(), &info);
+  if (info < 0) check_info(info, "getrf");
+  for (Count s = 0; s < p; ++s) pivots[s] = (int)rows[(std::size_t)s] - 1;
+  count_flops((double)p * p * ((double)std::max(m, n) - (double)p / 3));
+  return info;
+}
+
 Real nrm2(Count n, const Scalar *x)
 {
   // Scaled by the largest entry: BLAS nrm2 takes an int count, and a core may be longer than that.
@@ -334,9 +350,10 @@ Real nrm2(Count n, const Scalar *x)
     if (!is_finite(top)) return top;
   }
   if (top == 0) return 0;
-  const std::int64_t e = exponent_of(top);
-  const Real         f = std::ldexp((Real)1, (int)std::max<std::int64_t>(-1022, std::min<std::int64_t>(1022, -e)));
-  Real               s = 0;
+  int e;
+  std::frexp(top, &e);
+  const Real f = std::ldexp((Real)1, std::max(-1022, std::min(1022, -e)));
+  Real       s = 0;
   for (Count i = 0; i < n; ++i) s += abs2(x[i] * f);
   return std::sqrt(s) / f;
 }

@@ -1,7 +1,7 @@
-#ifndef PETSCTT_TT_BUFFER_HPP
-#define PETSCTT_TT_BUFFER_HPP
+#ifndef PETSCTT_BASE_BUFFER_HPP
+#define PETSCTT_BASE_BUFFER_HPP
 
-#include "tt/numbers.hpp"
+#include "base/numbers.hpp"
 
 #include <algorithm>
 #include <new>

@@ -1,4 +1,4 @@
-#include "tt/error.hpp"
+#include "base/error.hpp"
 
 #include <cstdio>
 

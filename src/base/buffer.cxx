@@ -1,4 +1,4 @@
-#include "tt/buffer.hpp"
+#include "base/buffer.hpp"
 
 #include <map>
 #include <mutex>

@@ -1,9 +1,8 @@
-#ifndef PETSCTT_TT_BLAS_HPP
-#define PETSCTT_TT_BLAS_HPP
+#ifndef PETSCTT_BASE_BLAS_HPP
+#define PETSCTT_BASE_BLAS_HPP
 
-#include "tt/buffer.hpp"
-#include "tt/numbers.hpp"
-#include "tt/scaled.hpp"
+#include "base/buffer.hpp"
+#include "base/numbers.hpp"
 
 // Column-major BLAS/LAPACK on raw arrays, with counts checked against the range of the BLAS integer. Flags are 'N', 'T', 'C';
 // 'C' is a transpose for real scalars. Empty matrices are allowed everywhere. Flops are added to flops().
@@ -45,6 +44,10 @@ bool eigen(Count n, Scalar *A, Real *lambda);
 // Upper Cholesky factor of A (n x n, lda) in its upper triangle: A = U^H U. Returns 0, or the order of the first leading minor that is not
 // positive.
 Count potrf(Count n, Scalar *A, Count lda);
+
+// L U = P A of A (m x n, lda) in place with partial pivoting; pivots[s] is the row (from 0) that row s was exchanged with, min(m,n) of them.
+// Returns 0, or s + 1 for the first s with a pivot that is exactly zero; the factorisation is complete then, too.
+Count getrf(Count m, Count n, Scalar *A, Count lda, int *pivots);
 
 // Euclidean norm without overflow; scaling by a plain number.
 Real nrm2(Count n, const Scalar *x);

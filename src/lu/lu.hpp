@@ -1,0 +1,124 @@
+#ifndef PETSCTT_LU_LU_HPP
+#define PETSCTT_LU_LU_HPP
+
+#include "base/blas.hpp"
+#include "lu/plan.hpp"
+#include "lu/team.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace petsctt::lu {
+
+// Rows first, first + step, ... of the range [begin, end) that are congruent to residue.
+struct Stride {
+  Count first, count;
+};
+inline Stride stride(Count begin, Count end, Count residue, Count step)
+{
+  const Count first = begin + ((residue - begin) % step + step) % step;
+  return {first, first >= end ? 0 : (end - first + step - 1) / step};
+}
+
+// What a factorisation found, the same on all processes.
+struct Outcome {
+  Count zero_pivot = -1;      // column of the first pivot that is exactly zero, where the factorisation stopped; -1: none
+  Count zero_row   = -1;      // the row of A it is in
+  bool  finite     = true;    // false: A, or a pivot, is not finite
+  Real  max_a = 0, max_l = 0, max_u = 0; // largest modulus of an entry; the growth factor is max_u / max_a
+  Real  min_pivot = 0;        // smallest modulus on the diagonal of U
+};
+
+// P A = L U with tournament pivoting on the processes of a Grid, in the 2.5D manner with row masking: Kwasniewski et al., arXiv 2010.05975
+// (COnfLUX), and Grigori, Demmel and Xiang, SIAM J. Matrix Anal. Appl. 32 (2011), for the pivoting. No row moves to another process. Unlike
+// the published schedule, the sums over layers are scattered over all layers, which keeps the processes' shares of the traffic equal, and
+// panels are factorised ahead of the update they do not depend on.
+//
+// L stays with the grid row of its row of A, tile k in grid column k mod py, a slice of the tile's columns on each layer; of U, the rows of tile k
+// are in grid row k mod px, columns where they are in A, a slice of the tile's rows on each layer. The factors of the diagonal tiles are on all
+// processes of the tile's grid column.
+class LU {
+public:
+  // Collective on comm, which is duplicated. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of what is solved for.
+  LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid);
+  ~LU();
+  LU(const LU &)            = delete;
+  LU &operator=(const LU &) = delete;
+
+  // The rows of this process, column-major. Collective.
+  void factor(const Scalar *a, Count lda);
+  // X = A^-1 B, A^-T B or A^-H B for op = N, T, C; rows of this process of both. Throws if there are no factors. Collective. b may be x.
+  void solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);
+
+  const Outcome            &outcome() const { return outcome_; }
+  const Grid               &grid() const { return g_; }
+  const std::vector<Count> &pivots() const { return pivots_; } // row of A that is row s of P A; on active processes
+  // L below and U on and above the diagonal, n x n column-major on process 0 of comm, which alone gives memory. Collective.
+  void gather(Scalar *packed) const;
+
+  struct Traffic {
+    Ledger layout, factor, solve; // bringing A here; factorising; all solves since
+  };
+  const Traffic &traffic() const { return traffic_; }
+  double         memory_words() const; // of this process, factors and what the factorisation needed at its largest
+
+private:
+  struct Mask; // rows that leave, and who takes their places
+
+  bool  mine(Count k) const { return (int)(k % g_.py) == j_; }
+  Count local_tile(Count k) const { return k / g_.py; }
+  Count first_local_tile_after(Count k) const { return (k - j_ + g_.py) / g_.py; } // of the first tile > k in this grid column
+  Count wl(Count w, int l) const { return g_.slice(w, l + 1) - g_.slice(w, l); }
+  Count u_rows(Count k) const { return (k - i_ + g_.px - 1) / g_.px * wl(g_.tile, l_); } // rows of U of tiles < k here
+  Scalar       *col(Count t) { return a_.data() + (std::size_t)(t * g_.tile * ml_); }
+  const Scalar *col(Count t) const { return a_.data() + (std::size_t)(t * g_.tile * ml_); }
+
+  void distribute(const Scalar *a, Count lda);
+  void steps();
+  void panel(Count k, Scalar *message);
+  void tournament(Count k, const Buffer &rows, Count m, const std::vector<Count> &ids, Buffer &top);
+  Mask mask(Count k, const Scalar *ids) const;
+  void apply(const Mask &m);
+  void upper(Count k, const Scalar *l00, const Mask &m, Buffer &u);
+  void update(Count k, const Scalar *l, const Scalar *u, Count from, Count to);
+  Count message_size(Count k, Count rows) const;
+
+  // Solves, on one block of right-hand sides. Rows: local positions; Y: tiles of this grid column one below the other, columns of this process's share.
+  struct Block;
+  Count share(const Block &b, int s) const; // first column of share s
+  std::vector<Count> here(Count k) const;   // pivots of tile k in this grid row: numbers in the tile
+  Count position(Count k, Count s) const { return where_[(std::size_t)(pivots_[(std::size_t)(k * g_.tile + s)] / g_.px)]; }
+  void rows_in(Block &b, const Scalar *x, Count ldx) const;
+  void rows_out(Block &b, Scalar *x, Count ldx) const;
+  void tiles_in(Block &b, const Scalar *x, Count ldx) const;
+  void tiles_out(Block &b, Scalar *x, Count ldx) const;
+  void solve_l(Block &b) const;
+  void solve_u(Block &b) const;
+  void solve_ut(Block &b, char op) const;
+  void solve_lt(Block &b, char op) const;
+
+  MPI_Comm           comm_ = MPI_COMM_NULL;
+  int                rank_ = 0, size_ = 1, i_ = 0, j_ = 0, l_ = 0;
+  bool               active_ = false, factored_ = false;
+  Grid               g_;
+  std::vector<Count> starts_;
+  mutable Ledger     ledger_;
+  Traffic            traffic_;
+  Team               world_, ring_team_, row_, row_plane_, col_, col_plane_, layers_; // see the constructor
+  Ring               rings_[2];
+  Outcome            outcome_;
+
+  Count               ml_ = 0, nl_ = 0, alive_ = 0;
+  Buffer              a_;                 // ml x nl: sums still to be formed over layers, and L
+  std::vector<Count>  row_at_, where_;    // row of A at a local position; position of local row r (global i + r px)
+  std::vector<Count>  alive_after_;       // rows left here after each step
+  std::vector<Count>  pivots_;
+  Buffer              diagonal_;          // tile x tile for each local tile: L00 \ U00
+  std::vector<Buffer> u_;                 // for each local tile, the rows of U above its diagonal that are here
+  Buffer              messages_[2];
+  double              largest_ = 0;       // words in buffers at the most
+};
+
+} // namespace petsctt::lu
+
+#endif
