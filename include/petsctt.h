@@ -3,6 +3,7 @@
 
 /* PETScTT: tensor-train vectors, operators and solvers for PETSc. This header includes all the others. */
 #include <petscttksp.h>
+#include <petscttlu.h>
 #include <petscttmat.h>
 #include <petscttpc.h>
 #include <petscttsys.h>

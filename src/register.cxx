@@ -7,6 +7,7 @@
 PETSC_EXTERN PetscErrorCode VecRegisterTTLoading(void); // src/vec: what makes VecLoad() of an untyped vector find our files
 PETSC_EXTERN PetscErrorCode VecCreate_TT(Vec);
 PETSC_EXTERN PetscErrorCode MatCreate_TT(Mat);
+PETSC_EXTERN PetscErrorCode MatGetFactor_dense_conflux(Mat, MatFactorType, Mat *);
 PETSC_EXTERN PetscErrorCode PCCreate_TTKron(PC);
 PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP);
 PETSC_EXTERN PetscErrorCode KSPRegisterTTRefusals(void); // src/ksp: solvers of PETSc that cannot work say so in words that help
@@ -53,7 +54,7 @@ PetscErrorCode PetscTTFinalizePackage(void)
 }
 
 /*@C
-  PetscTTInitializePackage - Registers the types, log events and options of PETScTT: `VECTT`, `MATTT`, `PCTTKRON`, `KSPTTGMRES`.
+  PetscTTInitializePackage - Registers the types, log events and options of PETScTT: `VECTT`, `MATTT`, `MATSOLVERCONFLUX`, `PCTTKRON`, `KSPTTGMRES`.
 
   Not Collective
 
@@ -78,6 +79,7 @@ PetscErrorCode PetscTTInitializePackage(void)
   PetscCall(VecRegisterTTLoading());
   PetscCall(VecRegister(VECTT, VecCreate_TT));
   PetscCall(MatRegister(MATTT, MatCreate_TT));
+  for (MatType type : {MATSEQDENSE, MATMPIDENSE, "scalapack"}) PetscCall(MatSolverTypeRegister(MATSOLVERCONFLUX, type, MAT_FACTOR_LU, MatGetFactor_dense_conflux));
   PetscCall(PCRegister(PCTTKRON, PCCreate_TTKron));
   PetscCall(KSPRegister(KSPTTGMRES, KSPCreate_TTGMRES));
   PetscCall(KSPRegisterTTRefusals());

@@ -3,7 +3,7 @@
 
 Rules (CONTRIBUTING.md says why):
   1. includes point downwards only: base < tt, lu, iobound < sys < vec < mat < dm < pc < ksp < eps < registration (src/*.cxx);
-     tt, lu and iobound do not know each other. A public header petscttX.h belongs to the layer X.
+     tt, lu and iobound do not know each other. A public header petscttX.h belongs to the layer X, petscttlu.h to mat.
   2. base, tt, lu and iobound know no PETSc object: of PETSc's headers only petscsys.h, petscmath.h, petscblaslapack*.h; base and iobound no MPI.
   3. from vec upwards a header is for the files of its own layer only, except vec/vectt.hpp and mat/mattt.hpp; one implementation
      (src/LAYER/impls/TYPE) does not see the headers of another.
@@ -42,6 +42,8 @@ def public_layer(header):
     """Layer of a public header petscttX.h; petsctt.h includes them all."""
     if header == "petsctt.h":
         return "registration"
+    if header == "petscttlu.h":  # what matrices show of src/lu
+        return "mat"
     match = re.fullmatch(r"petsctt(\w+)\.h", header)
     return match.group(1) if match and match.group(1) in LEVEL else None
 

@@ -8,9 +8,9 @@ namespace petsctt::lu {
 
 namespace {
 
-// Of the message of a step: state (0, or 1 + column in the tile of a zero pivot, or -1 for a pivot that is not finite) and its row. Then the rows
+// Of the message of a step: state, which is 0, or 1 + column in the tile of a zero pivot, or -1 for a pivot that is not finite. Then the rows
 // of the pivots, L00 below its diagonal if this is the tile's home row, the tile's slice of L for the rows that stay.
-constexpr Count header = 2;
+constexpr Count header = 1;
 
 } // namespace
 
@@ -53,10 +53,8 @@ void LU::steps()
     Scalar      *m = messages_[k % 2].data();
     rings_[k % 2].end();
     if (m[0] != (Scalar)0) {
-      if (real(m[0]) > 0) {
-        outcome_.zero_pivot = k * g_.tile + (Count)real(m[0]) - 1;
-        outcome_.zero_row   = (Count)real(m[1]);
-      } else outcome_.finite = false;
+      if (real(m[0]) > 0) outcome_.zero_pivot = k * g_.tile + (Count)real(m[0]) - 1;
+      else outcome_.finite = false;
       break;
     }
     for (Count s = 0; s < w; ++s) pivots_[(std::size_t)(k * g_.tile + s)] = (Count)real(m[header + s]);
@@ -130,6 +128,29 @@ void LU::apply(const Mask &m)
   alive_ = m.left;
 }
 
+// The order in which elimination with partial pivoting takes rows of a (n x w, destroyed), where a column without an entry takes none: rows that
+// are independent come first. LAPACK takes a row for such a column as well, and implementations do not agree what it exchanges then.
+static std::vector<Count> independent_rows(Count n, Count w, Scalar *a)
+{
+  std::vector<Count> order((std::size_t)n);
+  for (Count s = 0; s < n; ++s) order[(std::size_t)s] = s;
+  Count taken = 0;
+  for (Count c = 0; c < w && taken < n; ++c) {
+    Count best = taken;
+    for (Count r = taken; r < n; ++r)
+      if (petsctt::abs(a[r + c * n]) > petsctt::abs(a[best + c * n])) best = r;
+    if (a[best + c * n] == (Scalar)0) continue;
+    std::swap(order[(std::size_t)taken], order[(std::size_t)best]);
+    for (Count e = c; e < w; ++e) std::swap(a[taken + e * n], a[best + e * n]);
+    for (Count e = c + 1; e < w; ++e) {
+      const Scalar f = a[taken + e * n] / a[taken + c * n];
+      for (Count r = taken + 1; r < n; ++r) a[r + e * n] -= f * a[r + c * n];
+    }
+    ++taken;
+  }
+  return order;
+}
+
 // Candidates for pivots go up a binomial tree to the tile's home; each meeting of two sets of rows keeps those that partial pivoting chooses first.
 // Rows of lower members stand first, and of equal entries partial pivoting takes the first. Every member gets the rows chosen and their
 // factors: `top` is header, rows, L00 \ U00.
@@ -144,11 +165,15 @@ void LU::tournament(Count k, const Buffer &rows, Count m, const std::vector<Coun
   const auto choose = [&](const Scalar *from, Count n, const Scalar *number, Scalar *to) {
     work = Buffer((std::size_t)(n * w));
     std::copy_n(from, n * w, work.data());
-    getrf(n, w, work.data(), std::max<Count>(n, 1), swaps.data());
-    order.resize((std::size_t)n);
-    for (Count s = 0; s < n; ++s) order[(std::size_t)s] = s;
     const Count chosen = std::min(n, w);
-    for (Count s = 0; s < chosen; ++s) std::swap(order[(std::size_t)s], order[(std::size_t)swaps[(std::size_t)s]]);
+    if (getrf(n, w, work.data(), std::max<Count>(n, 1), swaps.data())) {
+      std::copy_n(from, n * w, work.data());
+      order = independent_rows(n, w, work.data());
+    } else {
+      order.resize((std::size_t)n);
+      for (Count s = 0; s < n; ++s) order[(std::size_t)s] = s;
+      for (Count s = 0; s < chosen; ++s) std::swap(order[(std::size_t)s], order[(std::size_t)swaps[(std::size_t)s]]);
+    }
     to[0] = (Real)chosen;
     for (Count s = 0; s < chosen; ++s) to[1 + s] = number[order[(std::size_t)s]];
     for (Count c = 0; c < w; ++c)
@@ -179,15 +204,11 @@ void LU::tournament(Count k, const Buffer &rows, Count m, const std::vector<Coun
   top = Buffer((std::size_t)(header + w + w * w));
   if (q == 0) {
     // w rows at least are alive, so that w are chosen
-    top[0] = top[1] = 0;
     std::copy_n(mine.data() + 1 + w, w * w, top.data() + header + w);
     const Count zero = getrf(w, w, top.data() + header + w, w, swaps.data());
     for (Count s = 0; s < w; ++s) std::swap(mine[(std::size_t)(1 + s)], mine[(std::size_t)(1 + swaps[(std::size_t)s])]);
     std::copy_n(mine.data() + 1, w, top.data() + header);
-    if (zero) {
-      top[0] = (Real)zero;
-      top[1] = top[(std::size_t)(header + zero - 1)];
-    }
+    top[0] = (Real)zero;
   }
   col_plane_.bcast(top.data(), (Count)top.size(), root);
 }
@@ -231,7 +252,6 @@ void LU::panel(Count k, Scalar *message)
     }
     top    = Buffer((std::size_t)(header + w + w * w));
     top[0] = (Real)zero;
-    top[1] = zero ? (Real)ids[(std::size_t)(zero - 1)] : 0;
     for (Count s = 0; s < w; ++s) top[(std::size_t)(header + s)] = (Real)ids[(std::size_t)s];
     for (Count s = 0; s < w; ++s) std::copy_n(rows.data() + s * n, w, top.data() + header + w + s * w);
     skip = w;

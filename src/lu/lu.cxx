@@ -28,11 +28,12 @@ Real largest_of(const Scalar *a, Count n)
 
 } // namespace
 
-LU::LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid) : g_(grid), starts_(std::move(row_starts))
+LU::LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vector<Count> column_starts) : g_(grid), starts_(std::move(row_starts)), column_starts_(std::move(column_starts))
 {
+  if (column_starts_.empty()) column_starts_ = starts_;
   check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
-  PETSCTT_REQUIRE((int)starts_.size() == size_ + 1 && starts_.back() == g_.n, PETSC_ERR_ARG_SIZ, "Row ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
+  PETSCTT_REQUIRE((int)starts_.size() == size_ + 1 && starts_.back() == g_.n && (int)column_starts_.size() == size_ + 1 && column_starts_.back() == g_.n, PETSC_ERR_ARG_SIZ, "Row ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
   PETSCTT_REQUIRE(g_.px >= 1 && g_.py >= 1 && g_.layers >= 1 && g_.active() <= size_, PETSC_ERR_ARG_OUTOFRANGE, "A grid of %d x %d x %d processes, of which there are %d", g_.px, g_.py, g_.layers, size_);
   PETSCTT_REQUIRE(g_.tile >= 1 && g_.tile < 32768, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %lld columns; 1 to 32767 are possible", (long long)g_.tile);
   PETSCTT_REQUIRE((double)g_.n < 1 / std::numeric_limits<Real>::epsilon(), PETSC_ERR_SUP, "Row numbers up to %lld cannot be sent as scalars", (long long)g_.n);
@@ -149,7 +150,7 @@ void LU::distribute(const Scalar *a, Count lda)
   }
 }
 
-void LU::factor(const Scalar *a, Count lda)
+void LU::load(const Scalar *a, Count lda)
 {
   factored_ = false;
   outcome_  = Outcome();
@@ -159,20 +160,26 @@ void LU::factor(const Scalar *a, Count lda)
   distribute(a, lda);
   traffic_        = Traffic();
   traffic_.layout = ledger_;
+  loaded_         = true;
+}
+
+void LU::factorize()
+{
+  PETSCTT_REQUIRE(loaded_, PETSC_ERR_ORDER, "There is no matrix to factorise");
+  loaded_ = false;
   if (!outcome_.finite) return;
   ledger_            = Ledger();
   outcome_.max_l = outcome_.max_u = 0;
   outcome_.min_pivot = std::numeric_limits<Real>::max();
   if (active_) steps();
   // zero pivots and numbers that are not finite are known to all active processes, the rest to those that have met them
-  Scalar found[6] = {(Real)outcome_.zero_pivot, (Real)outcome_.zero_row, outcome_.finite ? (Real)0 : (Real)1, outcome_.max_l, outcome_.max_u, -outcome_.min_pivot};
-  world_.max(found, 6);
+  Scalar found[5] = {(Real)outcome_.zero_pivot, outcome_.finite ? (Real)0 : (Real)1, outcome_.max_l, outcome_.max_u, -outcome_.min_pivot};
+  world_.max(found, 5);
   outcome_.zero_pivot = (Count)real(found[0]);
-  outcome_.zero_row   = (Count)real(found[1]);
-  outcome_.finite     = real(found[2]) == 0 && is_finite(found[4]) && is_finite(found[3]);
-  outcome_.max_l      = real(found[3]);
-  outcome_.max_u      = real(found[4]);
-  outcome_.min_pivot  = g_.n ? -real(found[5]) : 0;
+  outcome_.finite     = real(found[1]) == 0 && is_finite(found[3]) && is_finite(found[2]);
+  outcome_.max_l      = real(found[2]);
+  outcome_.max_u      = real(found[3]);
+  outcome_.min_pivot  = g_.n ? -real(found[4]) : 0;
   traffic_.factor     = ledger_;
   ledger_             = Ledger();
   factored_           = outcome_.zero_pivot < 0 && outcome_.finite;

@@ -23,7 +23,6 @@ inline Stride stride(Count begin, Count end, Count residue, Count step)
 // What a factorisation found, the same on all processes.
 struct Outcome {
   Count zero_pivot = -1;      // column of the first pivot that is exactly zero, where the factorisation stopped; -1: none
-  Count zero_row   = -1;      // the row of A it is in
   bool  finite     = true;    // false: A, or a pivot, is not finite
   Real  max_a = 0, max_l = 0, max_u = 0; // largest modulus of an entry; the growth factor is max_u / max_a
   Real  min_pivot = 0;        // smallest modulus on the diagonal of U
@@ -39,15 +38,23 @@ struct Outcome {
 // processes of the tile's grid column.
 class LU {
 public:
-  // Collective on comm, which is duplicated. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of what is solved for.
-  LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid);
+  // Collective on comm, which is duplicated. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of B, and rows of X by
+  // column_starts, which are the row_starts unless given; the other way round for transposed solves.
+  LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vector<Count> column_starts = {});
   ~LU();
   LU(const LU &)            = delete;
   LU &operator=(const LU &) = delete;
 
-  // The rows of this process, column-major. Collective.
-  void factor(const Scalar *a, Count lda);
-  // X = A^-1 B, A^-T B or A^-H B for op = N, T, C; rows of this process of both. Throws if there are no factors. Collective. b may be x.
+  // The rows of this process, column-major: brings A to where it is factorised, and factorises it. Collective, both; or factor() for both.
+  void load(const Scalar *a, Count lda);
+  void factorize();
+  void factor(const Scalar *a, Count lda)
+  {
+    load(a, lda);
+    factorize();
+  }
+  // X = A^-1 B, A^-T B or A^-H B for op = N, T, C; rows of this process of both. Throws if there are no factors. Collective. b may be x where
+  // rows and columns are split alike.
   void solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);
 
   const Outcome            &outcome() const { return outcome_; }
@@ -99,9 +106,9 @@ private:
 
   MPI_Comm           comm_ = MPI_COMM_NULL;
   int                rank_ = 0, size_ = 1, i_ = 0, j_ = 0, l_ = 0;
-  bool               active_ = false, factored_ = false;
+  bool               active_ = false, loaded_ = false, factored_ = false;
   Grid               g_;
-  std::vector<Count> starts_;
+  std::vector<Count> starts_, column_starts_;
   mutable Ledger     ledger_;
   Traffic            traffic_;
   Team               world_, ring_team_, row_, row_plane_, col_, col_plane_, layers_; // see the constructor

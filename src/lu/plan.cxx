@@ -42,9 +42,9 @@ Prediction predict_lu(const Grid &g)
   const double before = N * (N + v) / 2, after = N * (N - v) / 2; // sums of w n before and after the step
   double       words = 0, messages = 0;
   words += (c - 1) * before;                                             // panel over layers
-  words += (team - 1) * N * (2 * v + 5);                                 // tournament: up with candidates, down with the factors of the pivot rows
+  words += (team - 1) * 2 * (N * v + N + steps);                                 // tournament: up with candidates, down with the factors of the pivot rows
   words += after * (c - 1) / c;                                          // L: slices to layers
-  words += after * (py - 1) + (N + 5 * steps) * px * (py - 1) * c + N * (v - 1) / 2 * (py - 1) * c; // L along grid rows, with row numbers and L00
+  words += after * (py - 1) + (N + steps) * px * (py - 1) * c + N * (v - 1) / 2 * (py - 1) * c; // L along grid rows, with row numbers and L00
   words += after * (c - 1);                                              // pivot rows over layers
   words += after * (1 - 1 / px);                                         // and to the home row
   words += after * (c - 1) / c;                                          // U: slices to layers

@@ -86,7 +86,7 @@ void LU::tiles_in(Block &b, const Scalar *x, Count ldx) const
   std::vector<Count> out((std::size_t)size_, 0), in((std::size_t)size_, 0);
   // rows of process p that are in tiles of grid column j: calls f(first, count, local column)
   const auto pieces = [&](int p, int j, auto f) {
-    const Count begin = starts_[(std::size_t)p], end = starts_[(std::size_t)p + 1];
+    const Count begin = column_starts_[(std::size_t)p], end = column_starts_[(std::size_t)p + 1];
     for (Count k = begin / g_.tile; k * g_.tile < end; ++k)
       if ((int)(k % g_.py) == j) {
         const Count a = std::max(begin, k * g_.tile), e = std::min(end, (k + 1) * g_.tile);
@@ -110,7 +110,7 @@ void LU::tiles_in(Block &b, const Scalar *x, Count ldx) const
   Buffer  send((std::size_t)total_out), recv((std::size_t)total_in);
   Scalar *s = send.data();
   for (int p = 0; p < g_.active(); ++p)
-    for (Count c = columns(p); c < columns(p) + width(p); ++c) pieces(rank_, g_.col_of(p), [&](Count first, Count n, Count) { s = std::copy_n(x + first - starts_[(std::size_t)rank_] + c * ldx, n, s); });
+    for (Count c = columns(p); c < columns(p) + width(p); ++c) pieces(rank_, g_.col_of(p), [&](Count first, Count n, Count) { s = std::copy_n(x + first - column_starts_[(std::size_t)rank_] + c * ldx, n, s); });
   world_.exchange(send.data(), out, recv.data(), in);
   if (!active_) return;
   b.tiles         = Buffer((std::size_t)(nl_ * width(rank_)));
@@ -127,7 +127,7 @@ void LU::tiles_out(Block &b, Scalar *x, Count ldx) const
 {
   std::vector<Count> out((std::size_t)size_, 0), in((std::size_t)size_, 0);
   const auto pieces = [&](int p, int j, auto f) {
-    const Count begin = starts_[(std::size_t)p], end = starts_[(std::size_t)p + 1];
+    const Count begin = column_starts_[(std::size_t)p], end = column_starts_[(std::size_t)p + 1];
     for (Count k = begin / g_.tile; k * g_.tile < end; ++k)
       if ((int)(k % g_.py) == j) {
         const Count a = std::max(begin, k * g_.tile), e = std::min(end, (k + 1) * g_.tile);
@@ -158,7 +158,7 @@ void LU::tiles_out(Block &b, Scalar *x, Count ldx) const
   for (int p = 0; p < g_.active(); ++p)
     for (Count c = columns(p); c < columns(p) + width(p); ++c)
       pieces(rank_, g_.col_of(p), [&](Count first, Count n, Count) {
-        std::copy_n(f, n, x + first - starts_[(std::size_t)rank_] + c * ldx);
+        std::copy_n(f, n, x + first - column_starts_[(std::size_t)rank_] + c * ldx);
         f += n;
       });
 }

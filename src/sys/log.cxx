@@ -49,6 +49,9 @@ PetscErrorCode register_events()
   PetscCall(PetscLogEventRegister("MatTTApply", classid, &events_.apply));
   PetscCall(PetscLogEventRegister("MatTTGhost", classid, &events_.ghost));
   PetscCall(PetscLogEventRegister("MatTTCompress", classid, &events_.compress));
+  PetscCall(PetscLogEventRegister("ConfluxLayout", classid, &events_.conflux_layout));
+  PetscCall(PetscLogEventRegister("ConfluxFactor", classid, &events_.conflux_factor));
+  PetscCall(PetscLogEventRegister("ConfluxSolve", classid, &events_.conflux_solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,6 +11,7 @@ struct Events {
   PetscLogEvent dot, norm, round, orthogonalize, hadamard, evaluate, contract, full; // vectors
   PetscLogEvent round_qr, round_gram, round_randomized;                              // within round: by method
   PetscLogEvent apply, ghost, compress;                                              // operators
+  PetscLogEvent conflux_layout, conflux_factor, conflux_solve;                       // dense factorisations
 };
 const Events  &events();
 PetscErrorCode register_events(); // called once per PetscInitialize by PetscTTInitializePackage()

@@ -1,0 +1,45 @@
+#ifndef PETSCTTLU_H
+#define PETSCTTLU_H
+
+#include <petscmat.h>
+#include <petscttsys.h>
+
+#define MATSOLVERCONFLUX "conflux"
+
+/*S
+  MatConfluxInfo - What a factorisation by `MATSOLVERCONFLUX` did, from `MatConfluxGetInfo()`
+
+  Level: intermediate
+
+  Values:
++ grid      - process rows, process columns, layers; their product is the number of processes at work
+. tile      - columns of a tile
+. n         - order of the matrix that was factorised dense: for sparse matrices that of the Schur complement
+. words     - words sent in the factorisation, mean over all processes. A word is one `PetscScalar`.
+. words_max - the larger of words sent and received, of the process with the most
+. messages, messages_max - messages sent: mean over all processes, most
+. words_model - predicted mean over the processes at work
+. words_bound - no schedule sends fewer per process with n^2 layers/(processes at work) words of memory each, if nothing is there to begin with
+. words_layout - words sent to bring the matrix to the processes that need it, mean
+. words_solve, solves - words sent in solves since the factorisation, mean; right-hand sides solved for
+. memory    - words of memory, of the process with the most: the factors and what making them needed
+. growth    - largest modulus of an entry of U over that of A (1 at most for Cholesky factors)
+. largest_l - largest modulus of an entry of L
+- smallest_pivot - smallest modulus on the diagonal of U, of L for Cholesky
+
+.seealso: `MATSOLVERCONFLUX`, `MatConfluxGetInfo()`
+S*/
+typedef struct {
+  PetscInt  grid[3], tile, n;
+  PetscReal words, words_max, messages, messages_max, words_model, words_bound, words_layout, words_solve;
+  PetscInt  solves;
+  PetscReal memory, growth, largest_l, smallest_pivot;
+} MatConfluxInfo;
+
+PETSCTT_EXTERN PetscErrorCode MatConfluxSetGrid(Mat, PetscInt, PetscInt, PetscInt);
+PETSCTT_EXTERN PetscErrorCode MatConfluxSetTile(Mat, PetscInt);
+PETSCTT_EXTERN PetscErrorCode MatConfluxSetMemory(Mat, PetscReal);
+PETSCTT_EXTERN PetscErrorCode MatConfluxSetRefinement(Mat, PetscInt);
+PETSCTT_EXTERN PetscErrorCode MatConfluxGetInfo(Mat, MatConfluxInfo *);
+
+#endif

@@ -1,0 +1,62 @@
+#ifndef PETSCTT_MAT_SOLVER_CONFLUX_CONFLUX_HPP
+#define PETSCTT_MAT_SOLVER_CONFLUX_CONFLUX_HPP
+
+#include "petscttlu.h"
+
+#include "lu/lu.hpp"
+#include "sys/compat.hpp"
+#include "sys/guard.hpp"
+#include "sys/handle.hpp"
+#include "sys/log.hpp"
+
+#include <petsc/private/matimpl.h>
+
+#include <memory>
+
+namespace petsctt::conflux {
+
+// What the user asks of the dense factorisation, by functions or options.
+struct Settings {
+  lu::Wishes wishes;
+  PetscInt   refine = 0;
+  bool       memory_set = false;
+};
+
+// A dense factorisation of either kind over the rows of a distributed matrix; created anew when its shape changes.
+class Dense {
+public:
+  // Rows [rows[rank], rows[rank + 1]) of this process, column-major; columns: how solutions are split. Collective.
+  PetscErrorCode factor(MPI_Comm comm, MatFactorType type, const PetscInt *rows, const PetscInt *columns, const Scalar *a, Count lda, const Settings &s, Mat F);
+  PetscErrorCode solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);
+  PetscErrorCode info(MatConfluxInfo *info) const;
+  bool           factored() const { return (bool)lu_; }
+
+private:
+  MPI_Comm                comm_ = MPI_COMM_NULL; // that of the matrix
+  MatFactorType           type_ = MAT_FACTOR_LU;
+  std::vector<Count>      rows_, columns_;
+  lu::Grid                grid_;
+  std::unique_ptr<lu::LU> lu_;
+  Count                   solves_ = 0;
+};
+
+// Options of the prefix of F: -mat_conflux_grid, _tile, _memory, _refine.
+PetscErrorCode read_options(Mat F, Settings &s);
+// Words that a process may take: what the machine has free, shared among the processes on it; 0 where it does not say. Collective.
+PetscErrorCode free_memory(MPI_Comm comm, double *words);
+// Zero pivots and numbers that are not finite as PETSc reports them. Collective.
+PetscErrorCode report_failure(Mat F, PetscInt zero_column, bool finite, const char what[]);
+PetscErrorCode print(const MatConfluxInfo &info, MatFactorType type, PetscViewer viewer);
+// Composes MatConfluxSetGrid_C and so on; both kinds of matrices keep their settings and dense factors at these places.
+struct Common {
+  Settings settings;
+  Dense    dense;
+  virtual ~Common() = default;
+};
+PetscErrorCode create_factor(Mat A, MatFactorType type, Common *data, Mat *F);
+PetscErrorCode destroy_factor(Mat F);
+inline Common *common(Mat F) { return static_cast<Common *>(F->data); }
+
+} // namespace petsctt::conflux
+
+#endif

@@ -1,0 +1,179 @@
+#include "mat/solver/conflux/conflux.hpp"
+
+/*MC
+  MATSOLVERCONFLUX = "conflux" - A direct solver for distributed dense matrices whose factorisation sends close to the fewest words possible
+
+  Options Database Keys:
++ -pc_type lu -pc_factor_mat_solver_type conflux - use it as a preconditioner
+. -mat_conflux_grid <px,py,c> - process rows, process columns, layers; 0 leaves one to the plan
+. -mat_conflux_tile <v>       - columns of a tile
+. -mat_conflux_memory <mb>    - megabytes that a process may use; default: what is free, shared among the processes of a machine
+. -mat_conflux_refine <n>     - steps of iterative refinement in each solve; default 0
+- -mat_conflux_view           - print what the factorisation did, `MatConfluxInfo`
+
+  Level: beginner
+
+  Notes:
+  For `MATSEQDENSE`, `MATMPIDENSE` and `MATSCALAPACK`: P A = L U on a grid of px x py x c processes. Each of the c layers does a c-th of the inner
+  products, so that with more memory there is less to send; pivots are chosen tile by tile in a tournament among the process rows, and no row
+  moves to another process. Grid and tile come from a cost model; processes may stay idle where few are faster than all.
+
+  Small systems are better on one process; so are few right-hand sides: a solve sends 2 n (1/px + 1/py) words for each
+  on a process, one tile after the other.
+
+  A pivot that is exactly zero, or a number that is not finite, ends the factorisation on all processes; `PCSetUp()` then reports
+  `PC_FAILED` (`KSP_DIVERGED_PC_FAILED`), `MatFactorGetErrorZeroPivot()` the number of the pivot (its column, as in
+  LAPACK's info), and `MatSolve()` gives Inf.
+
+  There are no functions for the determinant and the inertia: nothing but the solves is offered.
+
+  Source: Kwasniewski et al., arXiv 2010.05975; tournament pivoting: Grigori, Demmel and Xiang, SIAM J. Matrix Anal. Appl. 32 (2011).
+
+.seealso: `MatConfluxSetGrid()`, `MatConfluxSetTile()`, `MatConfluxSetMemory()`, `MatConfluxSetRefinement()`, `MatConfluxGetInfo()`, `MATSOLVERSCALAPACK`
+M*/
+
+/*@
+  MatConfluxSetGrid - Sets the grid of processes of a factorisation by `MATSOLVERCONFLUX`
+
+  Logically Collective
+
+  Input Parameters:
++ F      - the factor, from `MatGetFactor()` or `PCFactorGetMatrix()` after `PCFactorSetUpMatSolverType()`
+. px     - process rows, or 0 to leave it to the plan
+. py     - process columns, or 0
+- layers - layers, or 0
+
+  Options Database Key:
+. -mat_conflux_grid <px,py,layers> - set them
+
+  Level: intermediate
+
+  Notes:
+  It takes effect with the next factorisation, which fails with `PETSC_ERR_ARG_OUTOFRANGE` if there are fewer processes. With layers > 1 each
+  layer has a copy of the size of the matrix, spread over its px py processes.
+
+.seealso: `MATSOLVERCONFLUX`, `MatConfluxSetTile()`, `MatConfluxGetInfo()`
+@*/
+PetscErrorCode MatConfluxSetGrid(Mat F, PetscInt px, PetscInt py, PetscInt layers)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(F, px, 2);
+  PetscValidLogicalCollectiveInt(F, py, 3);
+  PetscValidLogicalCollectiveInt(F, layers, 4);
+  PetscUseMethod(F, "MatConfluxSetGrid_C", (Mat, PetscInt, PetscInt, PetscInt), (F, px, py, layers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatConfluxSetTile - Sets the number of columns of a tile of a factorisation by `MATSOLVERCONFLUX`
+
+  Logically Collective
+
+  Input Parameters:
++ F    - the factor
+- tile - columns, or 0 to leave it to the plan
+
+  Options Database Key:
+. -mat_conflux_tile <tile> - set it
+
+  Level: intermediate
+
+  Note:
+  Wider tiles mean fewer messages and more work in panels. It need not divide the order of the matrix.
+
+.seealso: `MATSOLVERCONFLUX`, `MatConfluxSetGrid()`
+@*/
+PetscErrorCode MatConfluxSetTile(Mat F, PetscInt tile)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(F, tile, 2);
+  PetscUseMethod(F, "MatConfluxSetTile_C", (Mat, PetscInt), (F, tile));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatConfluxSetMemory - Limits the memory of a process in a factorisation by `MATSOLVERCONFLUX`
+
+  Logically Collective
+
+  Input Parameters:
++ F         - the factor
+- megabytes - of each process; 0 for no limit
+
+  Options Database Key:
+. -mat_conflux_memory <megabytes> - set it
+
+  Level: intermediate
+
+  Notes:
+  The plan takes no grid whose predicted memory is above the limit, and fails with `PETSC_ERR_MEM`, naming the words needed, if there is none.
+  By default the limit is the memory that is free when the factorisation begins, shared among the processes of a machine.
+
+.seealso: `MATSOLVERCONFLUX`, `MatConfluxSetGrid()`
+@*/
+PetscErrorCode MatConfluxSetMemory(Mat F, PetscReal megabytes)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(F, megabytes, 2);
+  PetscUseMethod(F, "MatConfluxSetMemory_C", (Mat, PetscReal), (F, megabytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatConfluxSetRefinement - Sets the number of steps of iterative refinement in each solve with a factor of `MATSOLVERCONFLUX`
+
+  Logically Collective
+
+  Input Parameters:
++ F     - the factor
+- steps - 0 for none
+
+  Options Database Key:
+. -mat_conflux_refine <steps> - set it
+
+  Level: intermediate
+
+  Notes:
+  Each step computes the residual with the matrix that was factorised, in the precision of `PetscScalar`, and solves for it once more: with the
+  growth of pivots that `MatConfluxInfo` shows it regains what the factorisation lost. Set it before the factorisation, which keeps a reference
+  to the matrix then; the matrix must not be changed between the factorisation and the solves.
+
+.seealso: `MATSOLVERCONFLUX`, `MatConfluxGetInfo()`
+@*/
+PetscErrorCode MatConfluxSetRefinement(Mat F, PetscInt steps)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(F, steps, 2);
+  PetscUseMethod(F, "MatConfluxSetRefinement_C", (Mat, PetscInt), (F, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  MatConfluxGetInfo - Says what a factorisation by `MATSOLVERCONFLUX` did and what it sent
+
+  Collective
+
+  Input Parameter:
+. F - the factor
+
+  Output Parameter:
+. info - see `MatConfluxInfo`; zeros before a factorisation
+
+  Options Database Key:
+. -mat_conflux_view - print it after each factorisation
+
+  Level: intermediate
+
+.seealso: `MATSOLVERCONFLUX`, `MatConfluxInfo`
+@*/
+PetscErrorCode MatConfluxGetInfo(Mat F, MatConfluxInfo *info)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscUseMethod(F, "MatConfluxGetInfo_C", (Mat, MatConfluxInfo *), (F, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
