@@ -287,9 +287,13 @@ SymmetricGrid plan_cholesky(Count n, int size, const Wishes &w, const Machine &m
   PETSCTT_REQUIRE(w.px >= 0 && w.py >= 0 && w.layers >= 0 && w.tile >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Grid %d,%d,%d and tile %lld must be positive", w.px, w.py, w.layers, (long long)w.tile);
   const double wanted = (double)std::max(1, w.px) * std::max(1, w.py);
   PETSCTT_REQUIRE(wanted * std::max(1, w.layers) <= size, PETSC_ERR_ARG_OUTOFRANGE, "%g processes on each of %d layers; there are %d", wanted, std::max(1, w.layers), size);
-  SymmetricGrid best;
-  double        least = -1, smallest = -1;
-  int           largest = 0; // processes of a layer, where a number is wished for
+  struct Choice { // of a pattern on some layers, the tile with the least time
+    SymmetricGrid grid;
+    double        words, seconds;
+  };
+  std::vector<Choice> choices;
+  double              fastest = -1, smallest = -1;
+  int                 largest = 0; // processes of a layer, where a number is wished for
   for (int c = 1; c <= size; ++c) {
     if (w.layers ? c != w.layers : c > 1 && (double)c * c * c > 4. * size) continue;
     for (Pattern pattern : {Pattern::triangle, Pattern::halves, Pattern::plane})
@@ -299,9 +303,13 @@ SymmetricGrid plan_cholesky(Count n, int size, const Wishes &w, const Machine &m
         if (!has_order(pattern, order) || (pattern == Pattern::triangle && order == 2)) continue; // the same as one class
         if (w.px || w.py) {
           if (g.per_layer() > wanted || g.per_layer() < largest) continue;
-          if (g.per_layer() > largest) least = smallest = -1;
+          if (g.per_layer() > largest) {
+            choices.clear();
+            fastest = smallest = -1;
+          }
           largest = g.per_layer();
         }
+        Choice best{g, 0, -1};
         for (Count tile : w.tile ? std::vector<Count>{w.tile} : symmetric_tiles(n, g.classes, c)) {
           g.tile = tile;
           if (!(w.px || w.py) && g.classes > 1 && g.tiles() < g.classes) continue;
@@ -309,15 +317,22 @@ SymmetricGrid plan_cholesky(Count n, int size, const Wishes &w, const Machine &m
           smallest           = smallest < 0 ? p.memory : std::min(smallest, p.memory);
           if (w.memory > 0 && p.memory > w.memory) continue;
           const double t = seconds(g, p, m);
-          if (least < 0 || t < least) {
-            least = t;
-            best  = g;
-          }
+          if (best.seconds < 0 || t < best.seconds) best = {g, p.words, t};
         }
+        if (best.seconds < 0) continue;
+        fastest = fastest < 0 ? best.seconds : std::min(fastest, best.seconds);
+        choices.push_back(best);
       }
   }
-  PETSCTT_REQUIRE(least >= 0, PETSC_ERR_MEM, "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n, smallest, size, w.memory);
-  return symmetric_grid(n, best.tile, best.pattern, best.order, best.layers);
+  PETSCTT_REQUIRE(!choices.empty(), PETSC_ERR_MEM, "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n, smallest, size, w.memory);
+  const SymmetricGrid *best  = nullptr;
+  double               least = 0;
+  for (const Choice &c : choices)
+    if (c.seconds <= 1.2 * fastest && (best == nullptr || c.words < least)) {
+      best  = &c.grid;
+      least = c.words;
+    }
+  return symmetric_grid(n, best->tile, best->pattern, best->order, best->layers);
 }
 
 } // namespace petsctt::lu

@@ -108,7 +108,9 @@ SymmetricGrid symmetric_grid(Count n, Count tile, Pattern pattern, int order, in
 
 Prediction predict_cholesky(const SymmetricGrid &g);
 
-// As plan_lu(). Of the wishes, px py is the number of processes of a layer; the largest number that a pattern has below it is taken.
+// Of the grids that are predicted to take at most a fifth longer than the fastest one, the one with the fewest words per process: a pattern that saves words may
+// have to leave some processes idle. Of the wishes, px py is the number of processes of a layer; the largest number up to it that a pattern has is
+// taken. Throws as plan_lu().
 SymmetricGrid plan_cholesky(Count n, int size, const Wishes &w = Wishes(), const Machine &m = Machine());
 
 } // namespace petsctt::lu
