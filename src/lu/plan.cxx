@@ -104,4 +104,235 @@ Grid plan_lu(Count n, int size, const Wishes &w, const Machine &m)
   return best;
 }
 
+namespace {
+
+int prime_of(int q) // the prime that q is a power of; 0: none
+{
+  if (q < 2) return 0;
+  int p = 2;
+  while (q % p) ++p;
+  while (q % p == 0) q /= p;
+  return q == 1 ? p : 0;
+}
+
+// Singer's perfect difference set modulo q^2 + q + 1: exponents of a primitive element of the field of q^3 elements with a vanishing trace to the field
+// of q. An element is a number whose digits to the base p are the coefficients of a polynomial.
+std::vector<int> difference_set(int q)
+{
+  const int p = prime_of(q);
+  int       degree = 0, size = 1;
+  for (; size < q * q * q; size *= p) ++degree;
+  const auto add = [&](int a, int b) {
+    int s = 0;
+    for (int d = 0, unit = 1; d < degree; ++d, unit *= p, a /= p, b /= p) s += (a + b) % p * unit;
+    return s;
+  };
+  std::vector<int> power, d;
+  // x^degree = f: x is primitive if its powers are all elements but 0
+  for (int f = 1; f < size && (int)power.size() != size - 1; ++f) {
+    if (f % p == 0) continue;
+    power.assign(1, 1);
+    for (;;) {
+      int next = power.back() % (size / p) * p;
+      for (int top = power.back() / (size / p); top > 0; --top) next = add(next, f);
+      if (next == 1) break;
+      power.push_back(next);
+    }
+  }
+  const std::int64_t period = size - 1;
+  for (std::int64_t i = 0; i <= (std::int64_t)q * q + q; ++i)
+    if (add(power[(std::size_t)i], add(power[(std::size_t)(i * q % period)], power[(std::size_t)(i * q % period * q % period)])) == 0) d.push_back((int)i);
+  return d;
+}
+
+// Processes with more tiles than the mean, by classes with one tile more than others; and the last steps, in which not all classes have tiles.
+double unevenness(const SymmetricGrid &g)
+{
+  if (g.tiles() == 0) return 1;
+  const double each = (double)g.tiles() / g.classes, on = g.pattern == Pattern::plane ? g.order + 1. : 2.;
+  return 1 + (std::ceil(each) / each - 1) * 4 / std::max(2., on) * (g.classes > 1);
+}
+
+double seconds(const SymmetricGrid &g, const Prediction &p, const Machine &m)
+{
+  const double w = (double)g.tile, n = (double)g.n, team = (double)(g.per_class() * g.layers), tiles = (double)std::max<Count>(1, g.tiles());
+  const double uneven = unevenness(g) * (1 + 0.25 * (g.classes - 1) / tiles);
+  const double panels = n * n * w / 2 / team * 3 * m.flop;
+  return p.flops * m.flop * slowness(std::max(1., w / g.layers)) * uneven + panels + p.words * m.word * unevenness(g) + p.messages * m.message + n / w * (g.active() > 1 ? 1e-5 : 0);
+}
+
+// Tiles of usual sizes, and those that make the number of tiles a multiple of the classes.
+std::vector<Count> symmetric_tiles(Count n, int classes, int layers)
+{
+  std::vector<Count> v;
+  const Count        few = 24 * layers;
+  for (Count t : {32, 48, 64, 96, 128, 192, 256})
+    if (t >= few && t * 2 * classes <= n) v.push_back(t);
+  for (Count each = 1; each <= 32; ++each) {
+    const Count t = (n + each * classes - 1) / (each * classes);
+    if (t >= few && t <= 256) v.push_back(t);
+  }
+  if (v.empty()) v.push_back(std::max<Count>(1, std::min<Count>(few, std::max<Count>(8, (n + classes - 1) / classes))));
+  return v;
+}
+
+int pair_number(int a, int b) { return a < b ? b * (b - 1) / 2 + a : a * (a - 1) / 2 + b; }
+
+bool has_order(Pattern pattern, int order)
+{
+  return pattern == Pattern::triangle ? order >= 1 : pattern == Pattern::halves ? order >= 2 && order % 2 == 0 : prime_of(order) > 0 && order < 100;
+}
+
+SymmetricGrid frame(Count n, Count tile, Pattern pattern, int order, int layers) // without the difference set
+{
+  SymmetricGrid g;
+  g.n       = n;
+  g.tile    = tile;
+  g.pattern = pattern;
+  g.order   = order;
+  g.classes = pattern == Pattern::plane ? order * order + order + 1 : order;
+  g.layers  = layers;
+  return g;
+}
+
+} // namespace
+
+SymmetricGrid symmetric_grid(Count n, Count tile, Pattern pattern, int order, int layers)
+{
+  PETSCTT_REQUIRE(n >= 0 && tile >= 1 && layers >= 1, PETSC_ERR_ARG_OUTOFRANGE, "A grid for order %lld with tiles of %lld and %d layers", (long long)n, (long long)tile, layers);
+  PETSCTT_REQUIRE(has_order(pattern, order), PETSC_ERR_ARG_OUTOFRANGE, "There is no %s of order %d", pattern == Pattern::plane ? "plane" : pattern == Pattern::halves ? "half square" : "triangle", order);
+  SymmetricGrid g = frame(n, tile, pattern, order, layers);
+  if (pattern == Pattern::plane) {
+    const std::vector<int> d = difference_set(order);
+    g.element.assign((std::size_t)g.classes, d[0]);
+    for (int e : d)
+      for (int f : d)
+        if (e != f) g.element[(std::size_t)((e - f + g.classes) % g.classes)] = e;
+  }
+  return g;
+}
+
+int SymmetricGrid::per_layer() const
+{
+  switch (pattern) {
+  case Pattern::triangle: return order < 3 ? 1 : order * (order - 1) / 2;
+  case Pattern::halves:   return order * order / 2;
+  case Pattern::plane:    break;
+  }
+  return classes;
+}
+
+int SymmetricGrid::per_class() const { return pattern == Pattern::triangle ? std::max(1, order - 1) : pattern == Pattern::halves ? order : order + 1; }
+
+int SymmetricGrid::pair_owner(int a, int b) const
+{
+  if (pattern != Pattern::plane) return pair_number(a, b);
+  return (a - element[(std::size_t)((a - b + classes) % classes)] + classes) % classes;
+}
+
+int SymmetricGrid::owner(Count i, Count j) const
+{
+  const int a = class_of(i), b = class_of(j);
+  if (a != b) return pair_owner(a, b);
+  if (pattern == Pattern::plane) return (a - element[0] + classes) % classes;
+  if (pattern == Pattern::halves) return order * (order - 1) / 2 + a / 2;
+  if (order < 3) return 0;
+  // numbered from the last column on, so that what is left at any step is dealt out evenly
+  const Count behind = class_tiles(a) - 1 - j / classes, number = behind * (behind + 1) / 2 + (i - j) / classes;
+  const int   other = (int)((number + a) % (order - 1));
+  return pair_number(a, other < a ? other : other + 1);
+}
+
+std::vector<int> SymmetricGrid::members(int a) const
+{
+  if (per_layer() == 1) return {0};
+  std::vector<int> m;
+  for (int b = 0; b < classes; ++b)
+    if (b != a) m.push_back(pair_owner(a, b));
+  if (pattern == Pattern::halves) m.push_back(order * (order - 1) / 2 + a / 2);
+  std::sort(m.begin(), m.end());
+  m.erase(std::unique(m.begin(), m.end()), m.end());
+  return m;
+}
+
+// Sums over the steps of Cholesky::panel() and Cholesky::begin(), in their order.
+Prediction predict_cholesky(const SymmetricGrid &g)
+{
+  const double N = (double)g.n, c = g.layers, z = g.per_class(), P = (double)g.active(), R = g.classes;
+  double       words = 0, messages = 0;
+  for (Count k = 0; k < g.tiles(); ++k) {
+    const double w = (double)g.width(k), rows = N - (double)(k * g.tile) - w, triangle = w * (w + 1) / 2, after = (double)(g.tiles() - 1 - k);
+    // blocks of rows of one class on one process; those of the tile's own class may be on several
+    const double blocks = std::min(after, R - 1) + std::min(std::floor(after / R), g.pattern == Pattern::triangle ? z : 1.);
+    words += (c - 1) * (rows * w + triangle);       // panel over layers
+    words += (z * c - 1) * (triangle + 1);          // factor of the diagonal tile
+    words += (c - 1) / c * rows * w;                // L: slices to layers
+    words += (z - 1) * (rows * w + c * blocks);     // and to all that have the class
+    messages += 2 * c * (c - 1) * std::min(z, after) + z * c - 1 + c * (z - 1) * blocks;
+  }
+  Prediction   p;
+  const double v = (double)std::min(g.tile, std::max<Count>(g.n, 1)), on = g.pattern == Pattern::plane ? g.order + 1. : std::min(g.classes, 2);
+  const double rows = on * (double)g.class_rows(0), layer = (double)g.per_layer();
+  p.words    = words / P;
+  p.messages = messages / P;
+  p.flops    = N * N * N / 3 / P;
+  p.memory   = N * (N + v) / 2 * (1 + 1 / c) / layer * unevenness(g) + 2 * rows * v / c + 3 * (N / z + v) * v + rows * v;
+  p.seconds  = seconds(g, p, Machine());
+  return p;
+}
+
+SymmetricGrid plan_cholesky(Count n, int size, const Wishes &w, const Machine &m)
+{
+  PETSCTT_REQUIRE(n >= 0 && size >= 1, PETSC_ERR_ARG_OUTOFRANGE, "A plan for order %lld on %d processes", (long long)n, size);
+  PETSCTT_REQUIRE(w.px >= 0 && w.py >= 0 && w.layers >= 0 && w.tile >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Grid %d,%d,%d and tile %lld must be positive", w.px, w.py, w.layers, (long long)w.tile);
+  const double wanted = (double)std::max(1, w.px) * std::max(1, w.py);
+  PETSCTT_REQUIRE(wanted * std::max(1, w.layers) <= size, PETSC_ERR_ARG_OUTOFRANGE, "%g processes on each of %d layers; there are %d", wanted, std::max(1, w.layers), size);
+  struct Choice { // of a pattern on some layers, the tile with the least time
+    SymmetricGrid grid;
+    double        words, seconds;
+  };
+  std::vector<Choice> choices;
+  double              fastest = -1, smallest = -1;
+  int                 largest = 0; // processes of a layer, where a number is wished for
+  for (int c = 1; c <= size; ++c) {
+    if (w.layers ? c != w.layers : c > 1 && (double)c * c * c > 4. * size) continue;
+    for (Pattern pattern : {Pattern::triangle, Pattern::halves, Pattern::plane})
+      for (int order = 1;; ++order) {
+        SymmetricGrid g = frame(n, 1, pattern, order, c);
+        if (g.per_layer() > size / c) break;
+        if (!has_order(pattern, order) || (pattern == Pattern::triangle && order == 2)) continue; // the same as one class
+        if (w.px || w.py) {
+          if (g.per_layer() > wanted || g.per_layer() < largest) continue;
+          if (g.per_layer() > largest) {
+            choices.clear();
+            fastest = smallest = -1;
+          }
+          largest = g.per_layer();
+        }
+        Choice best{g, 0, -1};
+        for (Count tile : w.tile ? std::vector<Count>{w.tile} : symmetric_tiles(n, g.classes, c)) {
+          g.tile = tile;
+          if (!(w.px || w.py) && g.classes > 1 && g.tiles() < g.classes) continue;
+          const Prediction p = predict_cholesky(g);
+          smallest           = smallest < 0 ? p.memory : std::min(smallest, p.memory);
+          if (w.memory > 0 && p.memory > w.memory) continue;
+          const double t = seconds(g, p, m);
+          if (best.seconds < 0 || t < best.seconds) best = {g, p.words, t};
+        }
+        if (best.seconds < 0) continue;
+        fastest = fastest < 0 ? best.seconds : std::min(fastest, best.seconds);
+        choices.push_back(best);
+      }
+  }
+  PETSCTT_REQUIRE(!choices.empty(), PETSC_ERR_MEM, "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n, smallest, size, w.memory);
+  const SymmetricGrid *best  = nullptr;
+  double               least = 0;
+  for (const Choice &c : choices)
+    if (c.seconds <= 1.2 * fastest && (best == nullptr || c.words < least)) {
+      best  = &c.grid;
+      least = c.words;
+    }
+  return symmetric_grid(n, best->tile, best->pattern, best->order, best->layers);
+}
+
 } // namespace petsctt::lu

@@ -59,6 +59,60 @@ struct Wishes {
 // that do not fit, PETSC_ERR_MEM if no grid does with the memory.
 Grid plan_lu(Count n, int size, const Wishes &w = Wishes(), const Machine &m = Machine());
 
+// How the unordered pairs of classes of a symmetric distribution are dealt out to the processes of a layer. Every process has some classes, two of
+// which are together on one process only.
+// triangle: one process for each pair of r classes; tiles of a class with itself go round the processes that have the class.
+// halves:   the same, and r / 2 processes more (r even) with two classes each for their tiles with themselves.
+// plane:    the classes are the points and the processes the lines of a projective plane of order q, a power of a prime: q^2 + q + 1 of both, q + 1 classes
+//           on a process and q + 1 processes with a class. Fewest words, but many classes.
+enum class Pattern { triangle, halves, plane };
+
+// The lower triangle of a Hermitian matrix of order n on processes, by tiles (I, J), I >= J, of `tile` rows and columns, the last ones narrower. Tile row I is
+// of class I mod classes, and the tile belongs to the process that has both its classes. So a process needs of a panel of L the rows of its classes only,
+// once, and not rows for its rows and others for its columns. See Beaumont, Duchon, Eyraud-Dubois, Langou and Verite, SC22, for triangle and
+// halves, and Beaumont, Eyraud-Dubois, Langou and Verite, SPAA 2022, for why sets of more classes are better. There are `layers` such sets of processes:
+// process p is number p mod per_layer() on layer p / per_layer(); the matrix is the sum over the layers, and layer l has columns [slice(w, l),
+// slice(w, l + 1)) of a tile of L. Made by symmetric_grid().
+struct SymmetricGrid {
+  Count            n = 0, tile = 1;
+  Pattern          pattern = Pattern::triangle;
+  int              order = 1, classes = 1, layers = 1; // order: r or q
+  std::vector<int> element;                            // plane: process p has the classes p + e of a perfect difference set; e of each difference
+
+  int   per_layer() const;
+  int   per_class() const; // processes of a layer that have a class
+  int   active() const { return per_layer() * layers; }
+  Count tiles() const { return (n + tile - 1) / tile; }
+  Count width(Count k) const { return k == tiles() - 1 ? n - k * tile : tile; }
+  Count slice(Count w, int l) const { return w * l / layers; }
+  int   process(int p, int l) const { return p + per_layer() * l; }
+  int   class_of(Count k) const { return (int)(k % classes); }
+  // tiles of a class, those among the first k tiles, and the rows of them all: tile I is number I / classes of its class
+  Count class_tiles(int a) const { return class_tiles_before(a, tiles()); }
+  Count class_tiles_before(int a, Count k) const { return k <= a ? 0 : (k - a + classes - 1) / classes; }
+  Count class_rows(int a) const
+  {
+    const Count t = class_tiles(a);
+    return t == 0 ? 0 : (t - 1) * tile + width(a + (t - 1) * classes);
+  }
+  int              owner(Count i, Count j) const; // of tile (i, j), i >= j, in its layer
+  int              pair_owner(int a, int b) const; // of the tiles of two different classes
+  std::vector<int> members(int a) const;           // processes of a layer that have the class, ascending
+  // where a diagonal tile is factorised, and where a tile of A is put
+  int home_layer(Count k) const { return (int)(k / classes % layers); }
+  int layer_of(Count i, Count j) const { return (int)((i / classes + j / classes) % layers); }
+};
+
+// Throws PETSC_ERR_ARG_OUTOFRANGE for an order that the pattern has not.
+SymmetricGrid symmetric_grid(Count n, Count tile, Pattern pattern, int order, int layers);
+
+Prediction predict_cholesky(const SymmetricGrid &g);
+
+// Of the grids that are predicted to take at most a fifth longer than the fastest one, the one with the fewest words per process: a pattern that saves words may
+// have to leave some processes idle. Of the wishes, px py is the number of processes of a layer; the largest number up to it that a pattern has is
+// taken. Throws as plan_lu().
+SymmetricGrid plan_cholesky(Count n, int size, const Wishes &w = Wishes(), const Machine &m = Machine());
+
 } // namespace petsctt::lu
 
 #endif
