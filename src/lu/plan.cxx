@@ -14,10 +14,11 @@ double slowness(double w) { return (w + 20) / w; }
 
 double seconds(const Grid &g, const Prediction &p, const Machine &m)
 {
-  const double w = (double)g.tile, n = (double)g.n, P = (double)g.active(), team = (double)(g.px * g.layers);
-  // the panels, twice (tournament, L), on one grid column at a time and at a third of the speed; hidden behind the update but for its share of it
-  const double panels = n * n * w / team * 3 * m.flop * (g.active() > 1 ? 1. : 0.5);
-  return p.flops * m.flop * slowness(std::max(1., w / g.layers)) + panels + p.words * m.word + p.messages * m.message + n / w * (P > 1 ? 1e-5 : 0);
+  const double w = (double)g.tile, n = (double)g.n, P = (double)g.active();
+  // Panels, twice (tournament, L) and at a third of the speed: each grid column does its own while the others update, so that they cost a process its
+  // part of them. Rows of U are waited for by all but the home row.
+  const double panels = n * n * w * 3 * m.flop * (P > 1 ? 1. : 0.5) / P, upper = P > 1 ? n * n * w / (2. * g.py * g.layers) * 2 * m.flop : 0;
+  return p.flops * m.flop * slowness(std::max(1., w / g.layers)) + panels + upper + p.words * m.word + p.messages * m.message + n / w * (P > 1 ? 1e-5 : 0);
 }
 
 std::vector<Count> tile_candidates(Count n, int px, int layers)
@@ -67,8 +68,12 @@ Grid plan_lu(Count n, int size, const Wishes &w, const Machine &m)
   PETSCTT_REQUIRE(w.px >= 0 && w.py >= 0 && w.layers >= 0 && w.tile >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Grid %d,%d,%d and tile %lld must be positive", w.px, w.py, w.layers, (long long)w.tile);
   PETSCTT_REQUIRE((double)std::max(1, w.px) * std::max(1, w.py) * std::max(1, w.layers) <= size, PETSC_ERR_ARG_OUTOFRANGE, "Grid %d,%d,%d needs %lld processes; there are %d", w.px, w.py, w.layers,
                   (long long)std::max(1, w.px) * std::max(1, w.py) * std::max(1, w.layers), size);
-  Grid   best;
-  double least = -1, smallest = -1;
+  struct Candidate {
+    Grid   g;
+    double seconds, words; // words of all processes
+  };
+  std::vector<Candidate> all;
+  double                 smallest = -1;
   // More processes than rows per grid row and tiles per grid column are no use.
   for (int c = 1; c <= size; ++c) {
     if (w.layers ? c != w.layers : c > 1 && (double)c * c * c > 4. * size) continue;
@@ -91,17 +96,20 @@ Grid plan_lu(Count n, int size, const Wishes &w, const Machine &m)
           const Prediction p = predict_lu(g);
           smallest           = smallest < 0 ? p.memory : std::min(smallest, p.memory);
           if (w.memory > 0 && p.memory > w.memory) continue;
-          const double t = seconds(g, p, m);
-          if (least < 0 || t < least) {
-            least = t;
-            best  = g;
-          }
+          all.push_back({g, seconds(g, p, m), p.words * g.active()});
         }
       }
     }
   }
-  PETSCTT_REQUIRE(least >= 0, PETSC_ERR_MEM, "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n, smallest, size, w.memory);
-  return best;
+  PETSCTT_REQUIRE(!all.empty(), PETSC_ERR_MEM, "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n, smallest, size, w.memory);
+  // The fastest says how many processes are of use. Of those that take hardly longer, with a tenth of them idle at the most: those with the
+  // fewest words; of those with hardly more, the fastest.
+  const auto      faster = [](const Candidate &a, const Candidate &b) { return a.seconds < b.seconds; };
+  const Candidate first  = *std::min_element(all.begin(), all.end(), faster);
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.seconds > 1.2 * first.seconds || 10 * c.g.active() < 9 * first.g.active(); }), all.end());
+  const double fewest = std::min_element(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) { return a.words < b.words; })->words;
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.words > 1.03 * fewest; }), all.end());
+  return std::min_element(all.begin(), all.end(), faster)->g;
 }
 
 namespace {

@@ -55,7 +55,7 @@ struct Wishes {
   double memory = 0; // words that a process may use; 0: no limit
 };
 
-// The grid with the least predicted time, with at most `size` processes, under the limit of memory. Throws PETSC_ERR_ARG_OUTOFRANGE for wishes
+// The grid with the fewest words among those with nearly the least predicted time, with at most `size` processes, under the limit of memory. Throws PETSC_ERR_ARG_OUTOFRANGE for wishes
 // that do not fit, PETSC_ERR_MEM if no grid does with the memory.
 Grid plan_lu(Count n, int size, const Wishes &w = Wishes(), const Machine &m = Machine());
 
