@@ -7,6 +7,7 @@
 PETSC_EXTERN PetscErrorCode VecRegisterTTLoading(void); // src/vec: what makes VecLoad() of an untyped vector find our files
 PETSC_EXTERN PetscErrorCode VecCreate_TT(Vec);
 PETSC_EXTERN PetscErrorCode MatCreate_TT(Mat);
+PETSC_EXTERN PetscErrorCode MatGetFactor_aij_conflux(Mat, MatFactorType, Mat *);
 PETSC_EXTERN PetscErrorCode PCCreate_TTKron(PC);
 PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP);
 PETSC_EXTERN PetscErrorCode KSPRegisterTTRefusals(void); // src/ksp: solvers of PETSc that cannot work say so in words that help
@@ -78,6 +79,8 @@ PetscErrorCode PetscTTInitializePackage(void)
   PetscCall(VecRegisterTTLoading());
   PetscCall(VecRegister(VECTT, VecCreate_TT));
   PetscCall(MatRegister(MATTT, MatCreate_TT));
+  for (MatFactorType factor : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    for (MatType type : {MATSEQAIJ, MATMPIAIJ}) PetscCall(MatSolverTypeRegister("conflux", type, factor, MatGetFactor_aij_conflux));
   PetscCall(PCRegister(PCTTKRON, PCCreate_TTKron));
   PetscCall(KSPRegister(KSPTTGMRES, KSPCreate_TTGMRES));
   PetscCall(KSPRegisterTTRefusals());
