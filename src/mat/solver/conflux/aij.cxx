@@ -291,7 +291,9 @@ PetscErrorCode factor(Mat F, Mat A, const MatFactorInfo *info)
     }
   }
   PetscCall(assess(f, comm));
-  if (f.rcond <= info->zeropivot / 10 && F->rmap->N) {
+  // PCFactor's default for zero pivots is 100 eps, and a MatFactorInfo without one has 0
+  const PetscReal singular = info->zeropivot > 0 ? info->zeropivot / 10 : 10 * PETSC_MACHINE_EPSILON;
+  if (f.rcond <= singular && F->rmap->N) {
     // the row eliminated last stands for the singularity
     PetscInt row = 0;
     if (f.n_g()) {
