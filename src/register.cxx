@@ -8,6 +8,7 @@ PETSC_EXTERN PetscErrorCode VecRegisterTTLoading(void); // src/vec: what makes V
 PETSC_EXTERN PetscErrorCode VecCreate_TT(Vec);
 PETSC_EXTERN PetscErrorCode MatCreate_TT(Mat);
 PETSC_EXTERN PetscErrorCode MatGetFactor_dense_conflux(Mat, MatFactorType, Mat *);
+PETSC_EXTERN PetscErrorCode MatGetFactor_aij_conflux(Mat, MatFactorType, Mat *);
 PETSC_EXTERN PetscErrorCode PCCreate_TTKron(PC);
 PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP);
 PETSC_EXTERN PetscErrorCode KSPRegisterTTRefusals(void); // src/ksp: solvers of PETSc that cannot work say so in words that help
@@ -79,7 +80,10 @@ PetscErrorCode PetscTTInitializePackage(void)
   PetscCall(VecRegisterTTLoading());
   PetscCall(VecRegister(VECTT, VecCreate_TT));
   PetscCall(MatRegister(MATTT, MatCreate_TT));
-  for (MatType type : {MATSEQDENSE, MATMPIDENSE, "scalapack"}) PetscCall(MatSolverTypeRegister(MATSOLVERCONFLUX, type, MAT_FACTOR_LU, MatGetFactor_dense_conflux));
+  for (MatFactorType factor : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY}) {
+    for (MatType type : {MATSEQDENSE, MATMPIDENSE, "scalapack"}) PetscCall(MatSolverTypeRegister(MATSOLVERCONFLUX, type, factor, MatGetFactor_dense_conflux));
+    for (MatType type : {MATSEQAIJ, MATMPIAIJ}) PetscCall(MatSolverTypeRegister(MATSOLVERCONFLUX, type, factor, MatGetFactor_aij_conflux));
+  }
   PetscCall(PCRegister(PCTTKRON, PCCreate_TTKron));
   PetscCall(KSPRegister(KSPTTGMRES, KSPCreate_TTGMRES));
   PetscCall(KSPRegisterTTRefusals());
