@@ -12,20 +12,21 @@
   Level: intermediate
 
   Values:
-+ grid      - process rows, process columns, layers; their product is the number of processes at work
++ grid      - process rows, process columns, layers; for Cholesky processes of a layer, 1, layers. The product is the number of processes at work.
 . tile      - columns of a tile
 . n         - order of the matrix that was factorised dense: for sparse matrices that of the Schur complement
 . words     - words sent in the factorisation, mean over all processes. A word is one `PetscScalar`.
 . words_max - the larger of words sent and received, of the process with the most
 . messages, messages_max - messages sent: mean over all processes, most
-. words_model - predicted mean over the processes at work
-. words_bound - no schedule sends fewer per process with n^2 layers/(processes at work) words of memory each, if nothing is there to begin with
+. words_model - the mean as predicted
+. words_bound - what any schedule with this memory moves, mean over all processes: n^2 layers/(processes at work) words each, of which none is there to begin
+                with; on few processes, which begin with much of the matrix, it is above what is sent
 . words_layout - words sent to bring the matrix to the processes that need it, mean
 . words_solve, solves - words sent in solves since the factorisation, mean; right-hand sides solved for
 . memory    - words of memory, of the process with the most: the factors and what making them needed
-. growth    - largest modulus of an entry of U over that of A (1 at most for Cholesky factors)
-. largest_l - largest modulus of an entry of L
-- smallest_pivot - smallest modulus on the diagonal of U, of L for Cholesky
+. growth    - largest modulus of an entry of U over that of A; for Cholesky largest pivot squared over the largest entry of A
+. largest_l - largest modulus of an entry of L, for Cholesky of its diagonal
+- smallest_pivot - smallest modulus on the diagonal of U, for Cholesky of L
 
 .seealso: `MATSOLVERCONFLUX`, `MatConfluxGetInfo()`
 S*/

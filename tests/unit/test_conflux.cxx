@@ -349,3 +349,46 @@ TEST(Conflux, Refinement)
   EXPECT_LE(refined, 20 * PETSC_MACHINE_EPSILON);
   EXPECT_LE(refined, plain);
 }
+
+TEST(Conflux, Cholesky)
+{
+  // A + A^H + 40 I
+  for (PetscInt N : {1, 2, 30, 50}) {
+    MatHandle     A, H, F;
+    VecHandle     x, b;
+    PetscReal     e;
+    MatFactorInfo info;
+    ASSERT_EQ((int)dense(N, false, A.out()), 0);
+    ASSERT_EQ((int)MatHermitianTranspose(A, MAT_INITIAL_MATRIX, H.out()), 0);
+    ASSERT_EQ((int)MatAXPY(A, 1.0, H, SAME_NONZERO_PATTERN), 0);
+    ASSERT_EQ((int)MatShift(A, 40.0), 0);
+    ASSERT_EQ((int)MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE), 0);
+    ASSERT_EQ((int)MatFactorInfoInitialize(&info), 0);
+    ASSERT_EQ((int)MatGetFactor(A, MATSOLVERCONFLUX, MAT_FACTOR_CHOLESKY, F.out()), 0);
+    ASSERT_EQ((int)MatCholeskyFactorSymbolic(F, A, NULL, &info), 0);
+    ASSERT_EQ((int)MatCholeskyFactorNumeric(F, A, &info), 0);
+    ASSERT_EQ((int)MatCreateVecs(A, x.out(), b.out()), 0);
+    ASSERT_EQ((int)values(b), 0);
+    ASSERT_EQ((int)MatSolve(F, b, x), 0);
+    ASSERT_EQ((int)error_of(A, false, b, x, &e), 0);
+    EXPECT_LE(e, tolerance);
+    ASSERT_EQ((int)MatSolveTranspose(F, b, x), 0);
+    ASSERT_EQ((int)error_of(A, true, b, x, &e), 0);
+    EXPECT_LE(e, tolerance);
+    // indefinite: the pivot is reported
+    MatFactorError error;
+    PetscReal      pivot;
+    PetscInt       row, start, end;
+    ASSERT_EQ((int)MatGetOwnershipRange(A, &start, &end), 0);
+    if (start <= N / 2 && N / 2 < end) {
+      ASSERT_EQ((int)MatSetValue(A, N / 2, N / 2, -1.0, INSERT_VALUES), 0);
+    }
+    ASSERT_EQ((int)MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY), 0);
+    ASSERT_EQ((int)MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY), 0);
+    ASSERT_EQ((int)MatCholeskyFactorNumeric(F, A, &info), 0);
+    ASSERT_EQ((int)MatFactorGetError(F, &error), 0);
+    EXPECT_EQ(error, MAT_FACTOR_NUMERIC_ZEROPIVOT);
+    ASSERT_EQ((int)MatFactorGetErrorZeroPivot(F, &pivot, &row), 0);
+    EXPECT_EQ(row, N / 2);
+  }
+}

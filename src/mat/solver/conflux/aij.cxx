@@ -282,7 +282,7 @@ PetscErrorCode factor(Mat F, Mat A, const MatFactorInfo *info)
     PetscCall(factor_interface(f, comm, c));
     const lu::Outcome &outcome = f.interface->outcome();
     if (outcome.zero_pivot >= 0) {
-      PetscCall(fail_factor(F, A, MAT_FACTOR_NUMERIC_ZEROPIVOT, f.split.interface[(size_t)outcome.zero_row], 0, "Zero pivot"));
+      PetscCall(fail_factor(F, A, MAT_FACTOR_NUMERIC_ZEROPIVOT, f.split.interface[(size_t)outcome.zero_pivot], 0, "Zero pivot"));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (!outcome.finite) {

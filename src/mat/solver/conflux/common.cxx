@@ -57,8 +57,10 @@ PetscErrorCode read_options(Mat F, Settings &s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode report_failure(Mat F, PetscInt zero_column, bool finite, const char what[])
+PetscErrorCode report_failure(Mat F, PetscInt pivot, bool finite, const char what[])
 {
+  const char *const bad = F->factortype == MAT_FACTOR_CHOLESKY ? "not positive" : "zero";
+
   PetscFunctionBegin;
   F->factorerrortype             = MAT_FACTOR_NOERROR;
   F->factorerror_zeropivot_row   = 0;
@@ -67,11 +69,11 @@ PetscErrorCode report_failure(Mat F, PetscInt zero_column, bool finite, const ch
     PetscCheck(!F->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_FP, "Numbers that are not finite in the %s", what);
     PetscCall(PetscInfo(F, "Numbers that are not finite in the %s\n", what));
     F->factorerrortype = MAT_FACTOR_OTHER;
-  } else if (zero_column >= 0) {
-    PetscCheck(!F->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_LU_ZRPVT, "Zero pivot in column %" PetscInt_FMT " of the %s", zero_column, what);
-    PetscCall(PetscInfo(F, "Zero pivot in column %" PetscInt_FMT " of the %s\n", zero_column, what));
+  } else if (pivot >= 0) {
+    PetscCheck(!F->erroriffailure, PetscObjectComm((PetscObject)F), F->factortype == MAT_FACTOR_CHOLESKY ? PETSC_ERR_MAT_CH_ZRPVT : PETSC_ERR_MAT_LU_ZRPVT, "Pivot %" PetscInt_FMT " of the %s is %s", pivot, what, bad);
+    PetscCall(PetscInfo(F, "Pivot %" PetscInt_FMT " of the %s is %s\n", pivot, what, bad));
     F->factorerrortype           = MAT_FACTOR_NUMERIC_ZEROPIVOT;
-    F->factorerror_zeropivot_row = zero_column;
+    F->factorerror_zeropivot_row = pivot;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -80,25 +82,33 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
 {
   PetscMPIInt size;
   lu::Wishes  wishes = s.wishes;
-  lu::Grid    grid;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   const std::vector<Count> r(rows, rows + size + 1), c(columns, columns + size + 1);
-  if (!s.memory_set && !wishes.px && !wishes.py && !wishes.layers) PetscCall(free_memory(comm, &wishes.memory));
-  PetscCallTT(grid = lu::plan_lu(r.back(), size, wishes));
-  // the memory that is free differs from one time to the next: a grid that has been chosen stays
-  const bool same = lu_ && comm == comm_ && type == type_ && r == rows_ && c == columns_ && (s.wishes.px || s.wishes.py || s.wishes.layers || s.wishes.tile ? grid.px == grid_.px && grid.py == grid_.py && grid.layers == grid_.layers && grid.tile == grid_.tile : true);
-  if (!same) {
+  // the memory that is free differs from one time to the next: what has been planned stays until something else is asked for
+  const auto same = [](const lu::Wishes &x, const lu::Wishes &y) { return x.px == y.px && x.py == y.py && x.layers == y.layers && x.tile == y.tile && x.memory == y.memory; };
+  if (!(lu_ || cholesky_) || comm != comm_ || type != type_ || r != rows_ || c != columns_ || !same(s.wishes, wishes_)) {
     lu_.reset();
-    PetscCallTT(lu_ = std::make_unique<lu::LU>(comm, r, grid, c));
+    cholesky_.reset();
+    if (!s.memory_set && !wishes.px && !wishes.py && !wishes.layers) PetscCall(free_memory(comm, &wishes.memory));
+    if (type == MAT_FACTOR_CHOLESKY) {
+      PetscCheck(r == c, comm, PETSC_ERR_SUP, "Cholesky factors by conflux need the same split of rows and columns");
+      PetscCallTT(cholesky_ = std::make_unique<lu::Cholesky>(comm, r, lu::plan_cholesky(r.back(), size, wishes)));
+    } else PetscCallTT(lu_ = std::make_unique<lu::LU>(comm, r, lu::plan_lu(r.back(), size, wishes), c));
     comm_    = comm;
     type_    = type;
     rows_    = r;
     columns_ = c;
-    grid_    = grid;
+    wishes_  = s.wishes;
   }
   solves_ = 0;
+  if (cholesky_) {
+    LogScope log(events().conflux_factor, (PetscObject)F);
+    PetscCallTT(cholesky_->factor(a, lda));
+    PetscCall(report_failure(F, (PetscInt)cholesky_->outcome().not_positive, cholesky_->outcome().finite, "matrix"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   {
     LogScope log(events().conflux_layout, (PetscObject)F);
     PetscCallTT(lu_->load(a, lda));
@@ -107,17 +117,27 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
     LogScope log(events().conflux_factor, (PetscObject)F);
     PetscCallTT(lu_->factorize());
   }
-  const lu::Outcome &o = lu_->outcome();
-  PetscCall(report_failure(F, (PetscInt)o.zero_pivot, o.finite, "matrix"));
+  PetscCall(report_failure(F, (PetscInt)lu_->outcome().zero_pivot, lu_->outcome().finite, "matrix"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Dense::solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx)
 {
   PetscFunctionBegin;
-  PetscCheck(lu_, PETSC_COMM_SELF, PETSC_ERR_ORDER, "There are no factors yet");
+  PetscCheck(lu_ || cholesky_, PETSC_COMM_SELF, PETSC_ERR_ORDER, "There are no factors yet");
   LogScope log(events().conflux_solve);
-  PetscCallTT(lu_->solve(op, nrhs, b, ldb, x, ldx));
+  if (lu_) PetscCallTT(lu_->solve(op, nrhs, b, ldb, x, ldx));
+  else if (!is_complex || op != 'T') PetscCallTT(cholesky_->solve(nrhs, b, ldb, x, ldx));
+  else { // the transpose of a Hermitian matrix is its conjugate
+    PetscMPIInt rank;
+    PetscCallMPI(MPI_Comm_rank(comm_, &rank));
+    const Count m = rows_[(std::size_t)rank + 1] - rows_[(std::size_t)rank];
+    for (Count j = 0; j < nrhs; ++j)
+      for (Count i = 0; i < m; ++i) x[i + j * ldx] = conj(b[i + j * ldb]);
+    PetscCallTT(cholesky_->solve(nrhs, x, ldx, x, ldx));
+    for (Count j = 0; j < nrhs; ++j)
+      for (Count i = 0; i < m; ++i) x[i + j * ldx] = conj(x[i + j * ldx]);
+  }
   solves_ += nrhs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -128,18 +148,15 @@ PetscErrorCode Dense::info(MatConfluxInfo *info) const
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
-  if (!lu_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!lu_ && !cholesky_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(comm_, &size));
-  const lu::LU::Traffic &t = lu_->traffic();
-  double                 sum[4] = {(double)t.factor.words, (double)t.factor.messages, (double)t.layout.words, (double)t.solve.words};
-  double                 max[3] = {(double)std::max(t.factor.words, t.factor.received), (double)t.factor.messages, lu_->memory_words()};
+  const auto &t      = lu_ ? lu_->traffic().factor : cholesky_->traffic().factor;
+  const auto &layout = lu_ ? lu_->traffic().layout : cholesky_->traffic().layout;
+  const auto &solve  = lu_ ? lu_->traffic().solve : cholesky_->traffic().solve;
+  double      sum[4] = {(double)t.words, (double)t.messages, (double)layout.words, (double)solve.words};
+  double      max[3] = {(double)std::max(t.words, t.received), (double)t.messages, lu_ ? lu_->memory_words() : cholesky_->memory_words()};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_DOUBLE, MPI_SUM, comm_));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, max, 3, MPI_DOUBLE, MPI_MAX, comm_));
-  info->grid[0]      = grid_.px;
-  info->grid[1]      = grid_.py;
-  info->grid[2]      = grid_.layers;
-  info->tile         = (PetscInt)grid_.tile;
-  info->n            = (PetscInt)grid_.n;
   info->words        = (PetscReal)(sum[0] / size);
   info->messages     = (PetscReal)(sum[1] / size);
   info->words_layout = (PetscReal)(sum[2] / size);
@@ -148,13 +165,37 @@ PetscErrorCode Dense::info(MatConfluxInfo *info) const
   info->messages_max = (PetscReal)max[1];
   info->memory       = (PetscReal)max[2];
   info->solves       = (PetscInt)solves_;
-  info->words_model  = (PetscReal)lu::predict_lu(grid_).words;
-  const double N = (double)grid_.n, P = (double)grid_.active(), M = std::max(4., N * N * grid_.layers / P);
-  if (P > 1) info->words_bound = (PetscReal)(iobound::lower_bound(iobound::lu(N), M).Q / P);
-  const lu::Outcome &o = lu_->outcome();
-  info->growth         = o.max_a > 0 ? o.max_u / o.max_a : 0;
-  info->largest_l      = o.max_l;
-  info->smallest_pivot = o.min_pivot;
+  double N, P;
+  if (lu_) {
+    const lu::Grid    &g = lu_->grid();
+    const lu::Outcome &o = lu_->outcome();
+    info->grid[0]        = g.px;
+    info->grid[1]        = g.py;
+    info->grid[2]        = g.layers;
+    info->tile           = (PetscInt)g.tile;
+    N                    = (double)g.n;
+    P                    = (double)g.active();
+    info->words_model    = (PetscReal)(lu::predict_lu(g).words * P / size);
+    info->growth         = o.max_a > 0 ? o.max_u / o.max_a : 0;
+    info->largest_l      = o.max_l;
+    info->smallest_pivot = o.min_pivot;
+  } else {
+    const lu::SymmetricGrid     &g = cholesky_->grid();
+    const lu::Cholesky::Outcome &o = cholesky_->outcome();
+    info->grid[0]                  = g.per_layer();
+    info->grid[1]                  = 1;
+    info->grid[2]                  = g.layers;
+    info->tile                     = (PetscInt)g.tile;
+    N                              = (double)g.n;
+    P                              = (double)g.active();
+    info->words_model              = (PetscReal)(lu::predict_cholesky(g).words * P / size);
+    info->growth                   = o.max_a > 0 ? o.max_pivot * o.max_pivot / o.max_a : 0;
+    info->largest_l                = o.max_pivot;
+    info->smallest_pivot           = o.min_pivot;
+  }
+  info->n        = (PetscInt)N;
+  const double M = std::max(4., N * N * (double)info->grid[2] / P);
+  if (P > 1) info->words_bound = (PetscReal)(iobound::lower_bound(lu_ ? iobound::lu(N) : iobound::cholesky(N), M).Q / size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,14 +204,16 @@ PetscErrorCode print(const MatConfluxInfo &i, MatFactorType type, PetscViewer vi
   const PetscReal megabytes = (PetscReal)sizeof(PetscScalar) / 1048576;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s of order %" PetscInt_FMT " on %" PetscInt_FMT " x %" PetscInt_FMT " processes in %" PetscInt_FMT " layers, tiles of %" PetscInt_FMT "\n", type == MAT_FACTOR_CHOLESKY ? "Cholesky" : "LU", i.n,
-                                   i.grid[0], i.grid[1], i.grid[2], i.tile));
+  if (type == MAT_FACTOR_CHOLESKY)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "Cholesky of order %" PetscInt_FMT " on %" PetscInt_FMT " processes in each of %" PetscInt_FMT " layers, tiles of %" PetscInt_FMT "\n", i.n, i.grid[0], i.grid[2], i.tile));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "LU of order %" PetscInt_FMT " on %" PetscInt_FMT " x %" PetscInt_FMT " processes in each of %" PetscInt_FMT " layers, tiles of %" PetscInt_FMT "\n", i.n, i.grid[0], i.grid[1], i.grid[2], i.tile));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory %.4g MB on the process with the most\n", (double)(i.memory * megabytes)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "words per process: mean %.4g, max %.4g (model %.4g, lower bound %.4g); to bring the matrix in %.4g\n", (double)i.words, (double)i.words_max, (double)i.words_model, (double)i.words_bound,
                                    (double)i.words_layout));
   PetscCall(PetscViewerASCIIPrintf(viewer, "messages per process: mean %.4g, max %.4g\n", (double)i.messages, (double)i.messages_max));
   PetscCall(PetscViewerASCIIPrintf(viewer, "solves: %" PetscInt_FMT " right-hand sides, %.4g words per process\n", i.solves, (double)i.words_solve));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "growth %.3g, largest entry of L %.3g, smallest pivot %.3g\n", (double)i.growth, (double)i.largest_l, (double)i.smallest_pivot));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "growth %.3g, largest %s of L %.3g, smallest pivot %.3g\n", (double)i.growth, type == MAT_FACTOR_CHOLESKY ? "pivot" : "entry", (double)i.largest_l, (double)i.smallest_pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 
 #include "petscttlu.h"
 
+#include "lu/cholesky.hpp"
 #include "lu/lu.hpp"
 #include "sys/compat.hpp"
 #include "sys/guard.hpp"
@@ -29,15 +30,15 @@ public:
   PetscErrorCode factor(MPI_Comm comm, MatFactorType type, const PetscInt *rows, const PetscInt *columns, const Scalar *a, Count lda, const Settings &s, Mat F);
   PetscErrorCode solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);
   PetscErrorCode info(MatConfluxInfo *info) const;
-  bool           factored() const { return (bool)lu_; }
 
 private:
-  MPI_Comm                comm_ = MPI_COMM_NULL; // that of the matrix
-  MatFactorType           type_ = MAT_FACTOR_LU;
-  std::vector<Count>      rows_, columns_;
-  lu::Grid                grid_;
-  std::unique_ptr<lu::LU> lu_;
-  Count                   solves_ = 0;
+  MPI_Comm                      comm_ = MPI_COMM_NULL; // that of the matrix
+  MatFactorType                 type_ = MAT_FACTOR_LU;
+  std::vector<Count>            rows_, columns_;
+  lu::Wishes                    wishes_; // what the grid was made for
+  std::unique_ptr<lu::LU>       lu_;     // one of the two
+  std::unique_ptr<lu::Cholesky> cholesky_;
+  Count                         solves_ = 0;
 };
 
 // Options of the prefix of F: -mat_conflux_grid, _tile, _memory, _refine.
@@ -45,7 +46,7 @@ PetscErrorCode read_options(Mat F, Settings &s);
 // Words that a process may take: what the machine has free, shared among the processes on it; 0 where it does not say. Collective.
 PetscErrorCode free_memory(MPI_Comm comm, double *words);
 // Zero pivots and numbers that are not finite as PETSc reports them. Collective.
-PetscErrorCode report_failure(Mat F, PetscInt zero_column, bool finite, const char what[]);
+PetscErrorCode report_failure(Mat F, PetscInt pivot, bool finite, const char what[]);
 PetscErrorCode print(const MatConfluxInfo &info, MatFactorType type, PetscViewer viewer);
 // Composes MatConfluxSetGrid_C and so on; both kinds of matrices keep their settings and dense factors at these places.
 struct Common {

@@ -1,4 +1,4 @@
-// Factors of MATSEQDENSE, MATMPIDENSE and MATSCALAPACK by the distributed LU of src/lu.
+// Factors of MATSEQDENSE, MATMPIDENSE and MATSCALAPACK by the distributed LU and Cholesky of src/lu.
 #include "mat/solver/conflux/conflux.hpp"
 
 #include <memory>
@@ -63,6 +63,13 @@ PetscErrorCode lu_symbolic(Mat F, Mat, IS, IS, const MatFactorInfo *)
 {
   PetscFunctionBegin;
   F->ops->lufactornumeric = numeric;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode cholesky_symbolic(Mat F, Mat, IS, const MatFactorInfo *)
+{
+  PetscFunctionBegin;
+  F->ops->choleskyfactornumeric = numeric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,9 +227,17 @@ PETSC_EXTERN PetscErrorCode MatGetFactor_dense_conflux(Mat A, MatFactorType type
   Mat B;
 
   PetscFunctionBegin;
-  PetscCheck(type == MAT_FACTOR_LU, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "conflux factorises dense matrices by LU, not %s", MatFactorTypes[type]);
+  PetscCheck(type == MAT_FACTOR_LU || type == MAT_FACTOR_CHOLESKY, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "conflux factorises dense matrices by LU and Cholesky, not %s", MatFactorTypes[type]);
+#if defined(PETSC_USE_COMPLEX)
+  if (type == MAT_FACTOR_CHOLESKY) {
+    PetscBool set, hermitian;
+    PetscCall(MatIsHermitianKnown(A, &set, &hermitian));
+    PetscCheck(set && hermitian, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Cholesky factors by conflux are of Hermitian matrices: MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE) if it is one, or -pc_type lu");
+  }
+#endif
   PetscCall(create_factor(A, type, new DenseFactor, &B));
-  B->ops->lufactorsymbolic  = lu_symbolic;
+  if (type == MAT_FACTOR_LU) B->ops->lufactorsymbolic = lu_symbolic;
+  else B->ops->choleskyfactorsymbolic = cholesky_symbolic;
   B->ops->solve             = solve;
   B->ops->solvetranspose    = solve_transpose;
   B->ops->matsolve          = matsolve;

@@ -18,6 +18,10 @@
   products, so that with more memory there is less to send; pivots are chosen tile by tile in a tournament among the process rows, and no row
   moves to another process. Grid and tile come from a cost model; processes may stay idle where few are faster than all.
 
+  `-pc_type cholesky`: A = L L^H of a Hermitian positive definite matrix, of which the lower triangle is read, with little more than half the words:
+  every process has tiles in rows and columns of the same few classes. Of the grid, px py is the largest number of processes of a layer. A pivot that is not
+  positive is reported like a zero pivot. In complex builds the matrix must be known to be Hermitian (`MatSetOption()` with `MAT_HERMITIAN`).
+
   Small systems are better on one process; so are few right-hand sides: a solve sends 2 n (1/px + 1/py) words for each
   on a process, one tile after the other.
 
