@@ -151,7 +151,7 @@ bool Cholesky::distribute(const Scalar *a, Count lda)
 {
   const Count begin = starts_[(std::size_t)rank_], end = starts_[(std::size_t)rank_ + 1];
   Real        top = 0;
-  for (Count c = 0; c < end; ++c)
+  for (Count c = 0; c < end && is_finite(top); ++c)
     for (Count r = std::max(begin, c); r < end; ++r) {
       const Real b = r == c ? std::abs(real(a[r - begin + c * lda])) : petsctt::abs(a[r - begin + c * lda]);
       if (!(b <= top)) top = b; // NaN as well

@@ -268,8 +268,7 @@ void LU::panel(Count k, Scalar *message)
     const Real d = petsctt::abs(a00[s + s * w]);
     outcome_.min_pivot = std::min(outcome_.min_pivot, d);
     for (Count r = 0; r < w; ++r) {
-      Real &most = r <= s ? outcome_.max_u : outcome_.max_l;
-      most       = std::max(most, petsctt::abs(a00[r + s * w]));
+      raise(r <= s ? outcome_.max_u : outcome_.max_l, petsctt::abs(a00[r + s * w]));
     }
   }
   Scalar *out = message + header + w;
@@ -284,8 +283,7 @@ void LU::panel(Count k, Scalar *message)
   for (Count s = 0; s < w; ++s)
     for (Count r = skip; r < m; ++r)
       if (target[(std::size_t)at[(std::size_t)r]] >= 0) {
-        const Real v = petsctt::abs(rows[(std::size_t)(r + s * m)]);
-        if (!(v <= outcome_.max_l)) outcome_.max_l = v;
+        raise(outcome_.max_l, petsctt::abs(rows[(std::size_t)(r + s * m)]));
       }
   if (c == 1) {
     for (Count s = 0; s < w; ++s)
@@ -364,10 +362,7 @@ void LU::upper(Count k, const Scalar *l00, const Mask &m, Buffer &u)
     for (Count s = 0; s < w; ++s)
       for (Count r = s + 1; r < w; ++r) lower[(std::size_t)(r + s * w)] = *packed++;
     trsm('L', 'L', 'N', 'U', w, mine, 1.0, lower.data(), w, solved.data(), w);
-    for (Count e = 0; e < w * mine; ++e) {
-      const Real v = petsctt::abs(solved[(std::size_t)e]);
-      if (!(v <= outcome_.max_u)) outcome_.max_u = v;
-    }
+    for (Count e = 0; e < w * mine; ++e) raise(outcome_.max_u, petsctt::abs(solved[(std::size_t)e]));
     if (c == 1) u = std::move(solved);
     else {
       Buffer             send((std::size_t)(w * mine)), recv((std::size_t)(ws * n));

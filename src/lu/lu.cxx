@@ -19,10 +19,7 @@ void check_mpi(int ierr, const char *call)
 Real largest_of(const Scalar *a, Count n)
 {
   Real top = 0;
-  for (Count s = 0; s < n; ++s) {
-    const Real b = petsctt::abs(a[s]);
-    if (!(b <= top)) top = b; // NaN as well
-  }
+  for (Count s = 0; s < n; ++s) raise(top, petsctt::abs(a[s]));
   return top;
 }
 
@@ -93,10 +90,7 @@ void LU::distribute(const Scalar *a, Count lda)
     alive_ = ml_;
   }
   Real top = 0;
-  for (Count c = 0; c < g_.n; ++c) {
-    const Real t = largest_of(a + c * lda, end - begin);
-    if (!(t <= top)) top = t;
-  }
+  for (Count c = 0; c < g_.n; ++c) raise(top, largest_of(a + c * lda, end - begin));
   outcome_.finite = is_finite(top);
   Scalar value    = outcome_.finite ? top : -1;
   // the largest entry, or -1 if a process has one that is not finite
@@ -173,10 +167,10 @@ void LU::factorize()
   outcome_.min_pivot = std::numeric_limits<Real>::max();
   if (active_) steps();
   // zero pivots and numbers that are not finite are known to all active processes, the rest to those that have met them
-  Scalar found[5] = {(Real)outcome_.zero_pivot, outcome_.finite ? (Real)0 : (Real)1, outcome_.max_l, outcome_.max_u, -outcome_.min_pivot};
+  Scalar found[5] = {(Real)outcome_.zero_pivot, outcome_.finite && is_finite(outcome_.max_l) && is_finite(outcome_.max_u) ? (Real)0 : (Real)1, outcome_.max_l, outcome_.max_u, -outcome_.min_pivot};
   world_.max(found, 5);
   outcome_.zero_pivot = (Count)real(found[0]);
-  outcome_.finite     = real(found[1]) == 0 && is_finite(found[3]) && is_finite(found[2]);
+  outcome_.finite     = real(found[1]) == 0;
   outcome_.max_l      = real(found[2]);
   outcome_.max_u      = real(found[3]);
   outcome_.min_pivot  = g_.n ? -real(found[4]) : 0;

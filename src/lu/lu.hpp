@@ -20,6 +20,12 @@ inline Stride stride(Count begin, Count end, Count residue, Count step)
   return {first, first >= end ? 0 : (end - first + step - 1) / step};
 }
 
+// The larger one, but NaN once there was one.
+inline void raise(Real &most, Real v)
+{
+  if (!(v <= most) && most == most) most = v;
+}
+
 // What a factorisation found, the same on all processes.
 struct Outcome {
   Count zero_pivot = -1;      // column of the first pivot that is exactly zero, where the factorisation stopped; -1: none
