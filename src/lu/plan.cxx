@@ -276,7 +276,7 @@ Prediction predict_cholesky(const SymmetricGrid &g)
     words += (z * c - 1) * (triangle + 1);          // factor of the diagonal tile
     words += (c - 1) / c * rows * w;                // L: slices to layers
     words += (z - 1) * (rows * w + c * blocks);     // and to all that have the class
-    messages += 2 * c * (c - 1) * std::min(z, after) + z * c - 1 + c * (z - 1) * blocks;
+    messages += (c - 1) * (c + std::min(c, w)) * std::min(z, after) + z * c - 1 + c * (z - 1) * blocks; // narrow tiles have empty slices
   }
   Prediction   p;
   const double v = (double)std::min(g.tile, std::max<Count>(g.n, 1)), on = g.pattern == Pattern::plane ? g.order + 1. : std::min(g.classes, 2);
