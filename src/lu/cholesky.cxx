@@ -444,6 +444,8 @@ void Cholesky::panel(Count k, const std::vector<Segment> &mine)
       out[(std::size_t)l] = r * w + (owns && l == home ? triangle : 0);
     }
     layers_.exchange(send.data(), out, parts.data(), in);
+    largest_ = std::max(largest_, held() + (double)(part.size() + parts.size() + send.size()));
+    send     = Buffer();
     for (int l = 1; l < c; ++l)
       for (Count e = 0; e < in[0]; ++e) parts[(std::size_t)e] += parts[(std::size_t)(e + l * in[0])];
     part = Buffer((std::size_t)(m * w));
@@ -507,7 +509,7 @@ void Cholesky::panel(Count k, const std::vector<Segment> &mine)
     for (Count e = 0; e < ws; ++e) std::copy_n(part.data() + at + e * rows, s.rows, panel.data() + s.at + 1 + e * s.rows);
     at += s.rows;
   }
-  largest_ = std::max(largest_, held() + (double)(part.size() + parts.size() + send.size() + diagonal.size()));
+  largest_ = std::max(largest_, held() + (double)(part.size() + parts.size() + diagonal.size()));
 }
 
 // Subtracts from the matrix what the panel of tile k contributes: ahead, to the tiles of the next panel; otherwise to all others.

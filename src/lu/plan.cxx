@@ -279,8 +279,10 @@ Prediction predict_cholesky(const SymmetricGrid &g)
   p.words    = words / P;
   p.messages = messages / P;
   p.flops    = N * N * N / 3 / P;
-  p.memory   = N * (N + v) / 2 * (1 + 1 / c) / layer * unevenness(g) + 2 * rows * v / c + 3 * (N / z + v) * v + rows * v;
-  p.seconds  = seconds(g, p, Machine());
+  // the tiles; L, which grows while panels get shorter; diagonal tiles and what is received
+  const double matrix = N * (N + v) / 2 / layer * unevenness(g);
+  p.memory            = matrix + std::max(matrix / c, (c > 1 ? 3 : 1) * (N / z + v) * v) + rows * v + 2 * rows * v / c;
+  p.seconds           = seconds(g, p, Machine());
   return p;
 }
 
