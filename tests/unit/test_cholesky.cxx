@@ -72,10 +72,10 @@ Real norm_of(const std::vector<Scalar> &a)
 // G G^H / n + shift I
 Dense random_hpd(Count n, std::uint64_t seed, Real shift)
 {
-  Dense               g(n), a(n);
+  Dense g(n), a(n);
   for (Count j = 0; j < n; ++j)
     for (Count i = 0; i < n; ++i) g(i, j) = random_entry(seed, i, j);
-  gemm('N', 'C', n, n, n, n ? (Real)1 / (Real)n : 1, g.a.data(), std::max<Count>(n, 1), g.a.data(), std::max<Count>(n, 1), 0.0, a.a.data(), std::max<Count>(n, 1));
+  if (n > 0) gemm('N', 'C', n, n, n, (Real)1 / (Real)n, g.a.data(), n, g.a.data(), n, 0.0, a.a.data(), n);
   for (Count i = 0; i < n; ++i) a(i, i) = real(a(i, i)) + shift;
   return a;
 }
@@ -160,7 +160,8 @@ std::vector<SymmetricGrid> grids(Count n, Count tile)
 
 std::string name(const SymmetricGrid &g)
 {
-  return std::string(g.pattern == Pattern::triangle ? "triangle" : g.pattern == Pattern::halves ? "halves" : "plane") + std::to_string(g.order) + " x" + std::to_string(g.layers) + " n=" + std::to_string(g.n) + " v=" + std::to_string(g.tile);
+  const std::string pattern = g.pattern == Pattern::triangle ? "triangle" : g.pattern == Pattern::halves ? "halves" : "plane";
+  return pattern + std::to_string(g.order) + " x" + std::to_string(g.layers) + " n=" + std::to_string(g.n) + " v=" + std::to_string(g.tile);
 }
 
 } // namespace
@@ -215,7 +216,7 @@ TEST(Cholesky, NoticesWhatIsNotFinite)
 {
   const Count n = 33;
   for (Real bad : {not_a_number, std::numeric_limits<Real>::infinity()})
-    for (auto at : {std::make_pair<Count, Count>(0, 0), std::make_pair<Count, Count>(n - 1, 0), std::make_pair<Count, Count>(n - 1, n - 1), std::make_pair<Count, Count>(20, 7)})
+    for (const auto &at : std::vector<std::pair<Count, Count>>{{0, 0}, {n - 1, 0}, {n - 1, n - 1}, {20, 7}})
       for (const SymmetricGrid &g : grids(n, 5)) {
         Dense a                = random_hpd(n, 2, 0.1);
         a(at.first, at.second) = bad;
@@ -368,13 +369,13 @@ TEST(Cholesky, OtherCommunicators)
   int size, rank;
   MPI_Comm_size(half, &size);
   MPI_Comm_rank(half, &rank);
-  const Count         n = 30;
-  const Dense         a = random_hpd(n, 8, 0.1);
-  std::vector<Count>  starts((std::size_t)size + 1, 0);
+  const Count        n = 30;
+  const Dense        a = random_hpd(n, 8, 0.1);
+  std::vector<Count> starts((std::size_t)size + 1, 0);
   starts.back() = n; // all rows on the last process
   {
-    Cholesky            f(half, starts, plan_cholesky(n, size));
-    const Count         m = rank == size - 1 ? n : 0;
+    Cholesky    f(half, starts, plan_cholesky(n, size));
+    const Count m = rank == size - 1 ? n : 0;
     f.factor(a.a.data(), std::max<Count>(m, 1));
     std::vector<Scalar> b((std::size_t)m), x((std::size_t)m), r;
     for (Count i = 0; i < m; ++i) b[(std::size_t)i] = random_entry(9, i, 0);
