@@ -1,14 +1,9 @@
 // MatSolverType "conflux" for MATAIJ: interiors by a sequential package of PETSc, the interface by the distributed dense LU.
 #include "aij.hpp"
 
-#include "sys/compat.hpp"
-#include "sys/guard.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <petsc/private/matimpl.h>
 
 namespace petsctt {
 
@@ -19,31 +14,23 @@ using std::vector;
 
 const char *const repartitions[] = {"auto", "always", "never", "ConfluxRepartition", "", nullptr};
 
-SparseLU &lu_of(Mat F) { return *static_cast<SparseLU *>(F->data); }
+SparseLU &lu_of(Mat F) { return *static_cast<SparseLU *>(conflux::common(F)); }
 
-PetscErrorCode read_options(Mat F)
+PetscErrorCode read_sparse_options(Mat F)
 {
   SparseLU   &f = lu_of(F);
   char        package[64] = "";
   PetscEnum   mode = (PetscEnum)f.repartition;
-  PetscInt    grid[3] = {0, 0, 0}, count = 3, tile = 0;
-  PetscBool   set;
   const char *prefix;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetOptionsPrefix((PetscObject)F, &prefix));
-  PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "conflux options for MATAIJ", "Mat");
-  PetscCall(PetscOptionsEnum("-mat_conflux_repartition", "Move unknowns to other processes for the factorisation", "MatGetFactor", repartitions, mode, &mode, NULL));
-  PetscCall(PetscOptionsString("-mat_conflux_interior_mat_solver_type", "Sequential package for the interiors", "MatGetFactor", package, package, sizeof(package), NULL));
-  PetscCall(PetscOptionsIntArray("-mat_conflux_grid", "Process grid of the interface: rows, columns, layers", "MatGetFactor", grid, &count, &set));
-  PetscCall(PetscOptionsInt("-mat_conflux_tile", "Tile width of the interface", "MatGetFactor", tile, &tile, NULL));
+  PetscCall(conflux::read_options(F, f.settings));
+  PetscObjectOptionsBegin((PetscObject)F);
+  PetscCall(PetscOptionsEnum("-mat_conflux_repartition", "move unknowns to other processes for the factorisation", "MATSOLVERCONFLUX", repartitions, mode, &mode, NULL));
+  PetscCall(PetscOptionsString("-mat_conflux_interior_mat_solver_type", "sequential package for the interiors", "MATSOLVERCONFLUX", package, package, sizeof(package), NULL));
   PetscOptionsEnd();
-  PetscCheck(!set || count >= 2, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_SIZ, "-mat_conflux_grid needs 2 or 3 numbers, %" PetscInt_FMT " are given", count);
-  f.repartition = (int)mode;
-  f.wishes.px   = (int)grid[0];
-  f.wishes.py   = (int)grid[1];
-  f.wishes.layers = set && count == 2 ? 1 : (int)grid[2];
-  f.wishes.tile   = tile;
+  PetscCall(PetscObjectGetOptionsPrefix((PetscObject)F, &prefix));
+  f.repartition   = (int)mode;
   f.block.prefix  = std::string(prefix ? prefix : "") + "mat_conflux_interior_";
   f.block.package = package;
   if (f.block.package.empty()) {
@@ -55,7 +42,7 @@ PetscErrorCode read_options(Mat F)
       if (there && f.block.package.empty()) f.block.package = candidate;
     }
   }
-  PetscCheck(f.block.package != "conflux", PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "The interiors need a sequential package, not conflux itself");
+  PetscCheck(f.block.package != MATSOLVERCONFLUX, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "The interiors need a sequential package, not " MATSOLVERCONFLUX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,7 +60,6 @@ PetscErrorCode layout(SparseLU &f, Mat A)
   PetscCall(split(comm, f.graph, f.in, &f.split));
   f.g_begin = f.split.starts[(size_t)rank];
   f.g_end   = f.split.starts[(size_t)rank + 1];
-  f.interface.reset();
   if (f.sub) PetscCall(MatDestroySubMatrices(4, &f.sub));
   PetscCall(MatDestroy(&f.interior));
   // from A's rows
@@ -157,7 +143,7 @@ PetscErrorCode symbolic(Mat F, Mat A, IS, IS, const MatFactorInfo *)
   PetscCheck(m == n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "Matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, m, n);
   PetscCall(MatHasCongruentLayouts(A, &congruent));
   PetscCheck(congruent, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The rows and the columns of the matrix are not distributed alike");
-  PetscCall(read_options(F));
+  PetscCall(read_sparse_options(F));
   PetscCallTT(PetscThrowTT(analyse(F, A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,20 +211,18 @@ PetscErrorCode fail_factor(Mat F, Mat A, MatFactorError error, PetscInt row, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode factor_interface(SparseLU &f, MPI_Comm comm, const Buffer &c)
+PetscErrorCode factor_interface(Mat F, const Buffer &c)
 {
-  PetscMPIInt size;
-  Buffer      s;
+  SparseLU              &f    = lu_of(F);
+  MPI_Comm               comm = PetscObjectComm((PetscObject)F);
+  const vector<PetscInt> rows(f.split.starts.begin(), f.split.starts.end());
+  Buffer                 s;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallTT(s = Buffer((size_t)(f.n_r() * f.n_g())));
   s.fill(0);
   PetscCall(assemble_interface(f, comm, c, s));
-  PetscCallTT({
-    if (!f.interface) f.interface = std::make_unique<lu::LU>(comm, f.split.starts, lu::plan_lu(f.n_g(), size, f.wishes));
-    f.interface->factor(s.data(), std::max<Count>(1, f.n_r()));
-  });
+  PetscCall(f.dense.factor(comm, MAT_FACTOR_LU, rows.data(), rows.data(), s.data(), std::max<Count>(1, f.n_r()), f.settings, F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,37 +263,82 @@ PetscErrorCode factor(Mat F, Mat A, const MatFactorInfo *info)
     PetscCall(layout(f, A));
   }
   if (f.n_g()) {
-    PetscCall(factor_interface(f, comm, c));
-    const lu::Outcome &outcome = f.interface->outcome();
-    if (outcome.zero_pivot >= 0) {
-      PetscCall(fail_factor(F, A, MAT_FACTOR_NUMERIC_ZEROPIVOT, f.split.interface[(size_t)outcome.zero_pivot], 0, "Zero pivot"));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    if (!outcome.finite) {
-      PetscCall(fail_factor(F, A, MAT_FACTOR_OTHER, 0, 0, "An entry of the interface matrix is not finite"));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
+    PetscCall(factor_interface(F, c));
+    if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT)
+      PetscCall(fail_factor(F, A, MAT_FACTOR_NUMERIC_ZEROPIVOT, f.split.interface[(size_t)F->factorerror_zeropivot_row], 0, "Zero pivot"));
+    else if (F->factorerrortype) PetscCall(fail_factor(F, A, F->factorerrortype, 0, 0, "An entry of the interface matrix is not finite"));
+    if (F->factorerrortype) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(assess(f, comm));
   // PCFactor's default for zero pivots is 100 eps, and a MatFactorInfo without one has 0
   const PetscReal singular = info->zeropivot > 0 ? info->zeropivot / 10 : 10 * PETSC_MACHINE_EPSILON;
-  if (f.rcond <= singular && F->rmap->N) {
-    // the row eliminated last stands for the singularity
-    PetscInt row = 0;
-    if (f.n_g()) {
-      if (!f.interface->pivots().empty()) row = f.split.interface[(size_t)f.interface->pivots().back()];
-      PetscCallMPI(MPI_Bcast(&row, 1, MPIU_INT, 0, comm));
-    }
-    PetscCall(fail_factor(F, A, MAT_FACTOR_NUMERIC_ZEROPIVOT, row, f.rcond, "Singular to working precision: reciprocal condition number"));
-  } else if (!(f.backward_error <= std::sqrt(PETSC_MACHINE_EPSILON)))
+  if (f.rcond <= singular && F->rmap->N) // no row in particular
+    PetscCall(fail_factor(F, A, MAT_FACTOR_NUMERIC_ZEROPIVOT, -1, f.rcond, "Singular to working precision: reciprocal condition number"));
+  else if (!(f.backward_error <= std::sqrt(PETSC_MACHINE_EPSILON)))
     PetscCall(fail_factor(F, A, MAT_FACTOR_OTHER, 0, f.backward_error, "Factors too inaccurate: backward error"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Words that this process holds: parts of A, interior factors as far as the package says, and of the interface the most of any process.
+PetscErrorCode memory(const SparseLU &f, double *parts, double *interior)
+{
+  MatInfo info;
+
+  PetscFunctionBegin;
+  *parts = *interior = 0;
+  for (const Csr *part : {&f.ii, &f.ig, &f.gi, &f.gg}) *parts += f.sub && part->rows ? (double)part->first[part->rows] : 0;
+  if (f.interior) {
+    PetscCall(MatGetInfo(f.interior, MAT_LOCAL, &info));
+    *interior = info.nz_used;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode print_sparse(Mat F, PetscViewer viewer)
+{
+  const SparseLU &f    = lu_of(F);
+  MPI_Comm        comm = PetscObjectComm((PetscObject)F);
+  PetscMPIInt     size;
+  double          mean[3], most[3];
+
+  PetscFunctionBegin;
+  if (f.split.starts.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  mean[0] = (double)f.n_i();
+  PetscCall(memory(f, &mean[1], &mean[2]));
+  PetscCallMPI(MPI_Allreduce(mean, most, 3, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, mean, 3, MPI_DOUBLE, MPI_SUM, comm));
+  for (double &v : mean) v /= size;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "interiors by %s: mean %.6g, max %.6g unknowns per process; partition: %s\n", f.block.package.c_str(), mean[0], most[0], f.partition.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "words per process: parts of the matrix mean %.4g, max %.4g, factors of the interior mean %.4g, max %.4g\n", mean[1], most[1], mean[2], most[2]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "interface: %lld unknowns, %lld of them because interiors were close to singular; %lld with the layout of the matrix\n", (long long)f.n_g(),
+                                   (long long)f.moved, (long long)f.given_interface));
+  if (f.norm > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "scaled matrix: reciprocal condition number about %.2g; backward error of a solve %.2g after %d steps of refinement\n", (double)f.rcond,
+                                     (double)f.backward_error, f.refinements));
+  if (f.n_g() && !F->factorerrortype) {
+    MatConfluxInfo info;
+    PetscCall(f.dense.info(&info));
+    PetscCall(conflux::print(info, MAT_FACTOR_LU, viewer));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *info)
 {
+  PetscViewer       viewer;
+  PetscViewerFormat format;
+  PetscBool         found;
+
   PetscFunctionBegin;
   PetscCallTT(PetscThrowTT(factor(F, A, info)));
+  PetscCall(PetscOptionsGetViewer(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &found));
+  if (found) {
+    PetscCall(PetscViewerPushFormat(viewer, format));
+    PetscCall(print_sparse(F, viewer));
+    PetscCall(PetscViewerPopFormat(viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -384,30 +413,15 @@ PetscErrorCode mat_solve_transpose(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Words that this process holds: parts of A, interior factors as far as the package says, interface.
-PetscErrorCode memory(const SparseLU &f, double *parts, double *interior, double *interface)
-{
-  MatInfo info;
-
-  PetscFunctionBegin;
-  *parts = *interior = 0;
-  for (const Csr *part : {&f.ii, &f.ig, &f.gi, &f.gg}) *parts += f.sub && part->rows ? (double)part->first[part->rows] : 0;
-  if (f.interior) {
-    PetscCall(MatGetInfo(f.interior, MAT_LOCAL, &info));
-    *interior = info.nz_used;
-  }
-  *interface = f.interface ? f.interface->memory_words() : 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode get_info(Mat F, MatInfoType type, MatInfo *info)
 {
-  double v[3], parts, interior, interface;
+  const SparseLU &f = lu_of(F);
+  double          v[3], parts, interior;
 
   PetscFunctionBegin;
-  PetscCall(memory(lu_of(F), &parts, &interior, &interface));
-  v[0] = interior + interface;
-  v[1] = (parts + interior + interface) * (double)sizeof(Scalar);
+  PetscCall(memory(f, &parts, &interior));
+  v[0] = interior + (double)(f.n_r() * f.n_g());
+  v[1] = (parts + v[0]) * (double)sizeof(Scalar);
   v[2] = parts;
   if (type != MAT_LOCAL) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, v, 3, MPI_DOUBLE, type == MAT_GLOBAL_MAX ? MPI_MAX : MPI_SUM, PetscObjectComm((PetscObject)F)));
   PetscCall(PetscMemzero(info, sizeof(*info)));
@@ -421,62 +435,24 @@ PetscErrorCode get_info(Mat F, MatInfoType type, MatInfo *info)
 
 PetscErrorCode view(Mat F, PetscViewer viewer)
 {
-  const SparseLU &f    = lu_of(F);
-  MPI_Comm        comm = PetscObjectComm((PetscObject)F);
-  PetscMPIInt     size;
-  PetscBool       ascii;
-  double          mean[6], top[6];
+  PetscBool         ascii;
+  PetscViewerFormat format;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || f.split.starts.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  const lu::LU::Traffic none, &moved = f.interface ? f.interface->traffic() : none;
-  mean[0] = (double)f.n_i();
-  PetscCall(memory(f, &mean[1], &mean[2], &mean[3]));
-  mean[4] = (double)(moved.layout.words + moved.factor.words);
-  mean[5] = (double)moved.solve.words;
-  PetscCallMPI(MPI_Allreduce(mean, top, 6, MPI_DOUBLE, MPI_MAX, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, mean, 6, MPI_DOUBLE, MPI_SUM, comm));
-  for (double &v : mean) v /= size;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  interiors by %s: %g unknowns on average, %g at most; partition: %s\n", f.block.package.c_str(), mean[0], top[0], f.partition.c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  interface: %lld unknowns, %lld of them from interiors that are close to singular; with the layout of the matrix %lld\n", (long long)f.n_g(),
-                                   (long long)f.moved, (long long)f.given_interface));
-  if (f.interface) {
-    const lu::Grid &g = f.interface->grid();
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  interface matrix on %d x %d x %d processes, tiles of %lld\n", g.px, g.py, g.layers, (long long)g.tile));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  words sent per process for the interface, mean and max: factors %g %g, all solves %g %g\n", mean[4], top[4], mean[5], top[5]));
-  }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  words held per process, mean and max: parts of the matrix %g %g, interior factors %g %g, interface %g %g\n", mean[1], top[1], mean[2], top[2],
-                                   mean[3], top[3]));
-  if (f.norm > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  scaled matrix: reciprocal condition number %g (estimate); backward error of a test %g with %d steps of refinement\n", (double)f.rcond,
-                                     (double)f.backward_error, f.refinements));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode destroy(Mat F)
-{
-  PetscFunctionBegin;
-  if (F->data) {
-    SparseLU &f = lu_of(F);
-    if (f.sub) PetscCall(MatDestroySubMatrices(4, &f.sub));
-    PetscCall(MatDestroy(&f.interior));
-    delete &f;
-    F->data = nullptr;
-  }
-  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode solver_type(Mat, MatSolverType *type)
-{
-  PetscFunctionBegin;
-  *type = "conflux";
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(print_sparse(F, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
+
+SparseLU::~SparseLU()
+{
+  if (sub) (void)MatDestroySubMatrices(4, &sub);
+  (void)MatDestroy(&interior);
+}
 
 } // namespace petsctt
 
@@ -488,11 +464,7 @@ PETSC_EXTERN PetscErrorCode MatGetFactor_aij_conflux(Mat A, MatFactorType ftype,
 
   PetscFunctionBegin;
   PetscCheck(ftype == MAT_FACTOR_LU || ftype == MAT_FACTOR_CHOLESKY, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "conflux makes factors of type LU and CHOLESKY, not %s", MatFactorTypes[ftype]);
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
-  PetscCall(MatSetSizes(B, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
-  PetscCall(PetscStrallocpy("conflux", &((PetscObject)B)->type_name));
-  PetscCall(MatSetUp(B));
-  B->data = new SparseLU;
+  PetscCall(conflux::create_factor(A, ftype, new SparseLU, &B));
   if (ftype == MAT_FACTOR_LU) {
     B->ops->lufactorsymbolic = symbolic;
     B->ops->lufactornumeric  = numeric;
@@ -506,17 +478,12 @@ PETSC_EXTERN PetscErrorCode MatGetFactor_aij_conflux(Mat A, MatFactorType ftype,
   B->ops->matsolvetranspose = mat_solve_transpose;
   B->ops->getinfo           = get_info;
   B->ops->view              = view;
-  B->ops->destroy           = destroy;
-  B->factortype      = ftype;
   B->trivialsymbolic = PETSC_FALSE;
   B->canuseordering  = PETSC_FALSE;
-  PetscCall(PetscFree(B->solvertype));
-  PetscCall(PetscStrallocpy("conflux", &B->solvertype));
   for (MatFactorType t : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY}) {
     PetscCall(PetscFree(B->preferredordering[t]));
     PetscCall(PetscStrallocpy(MATORDERINGEXTERNAL, (char **)&B->preferredordering[t]));
   }
-  PetscCall(PetscObjectComposeFunction((PetscObject)B, "MatFactorGetSolverType_C", solver_type));
   *F = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

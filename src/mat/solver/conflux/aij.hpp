@@ -3,10 +3,8 @@
 
 #include "aij_block.hpp"
 #include "aij_graph.hpp"
-#include "lu/lu.hpp"
-#include "sys/handle.hpp"
+#include "conflux.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,14 +14,12 @@ namespace petsctt {
 // interiors, and an interface (G) common to all,
 //
 //   A = [ A_II  A_IG ]      A_II block diagonal, one block per process: a sequential sparse factorisation each;
-//       [ A_GI  A_GG ]      S = A_GG - A_GI A_II^-1 A_IG dense: lu::LU, rows distributed evenly whoever owned the unknowns.
+//       [ A_GI  A_GG ]      S = A_GG - A_GI A_II^-1 A_IG dense, its rows distributed evenly whoever owned the unknowns: Common::dense.
 //
 // Rows and columns are scaled by powers of two first, so that what is small is so compared with 1. A process holds the scaled parts of its
 // interior: A_II, A_IG with the interface columns that its interior touches (T), A_GI with these rows, and its rows of A_GG.
-struct SparseLU {
-  // wishes
+struct SparseLU : conflux::Common {
   BlockOptions block;
-  lu::Wishes   wishes;
   int          repartition = 0; // auto, always, never
 
   // which unknowns are where
@@ -45,11 +41,11 @@ struct SparseLU {
   std::vector<Real> row_i, row_t, row_g, column_i, column_t, column_g; // scales; row_g of the interface rows here, column_g of the whole interface
 
   // factors
-  Mat                     interior = nullptr;
-  std::unique_ptr<lu::LU> interface;
-  int                     refinements = 0;
-  Real                    norm = 0, rcond = 0, backward_error = 0;
-  double                  interior_words = 0;
+  Mat  interior    = nullptr;
+  int  refinements = 0;
+  Real norm = 0, rcond = 0, backward_error = 0;
+
+  ~SparseLU() override;
 
   Count n_i() const { return (Count)split.interior.size(); }
   Count n_t() const { return (Count)split.touched.size(); }

@@ -121,7 +121,7 @@ PetscErrorCode solve_scaled(SparseLU &f, char op, Leaves &v)
       subtract_product(transposed ? f.ig : f.gi, transposed, k, columns(z, n), rows(t, k));
     }
     PetscCall(collect(f, k, t, v.r));
-    PetscCallTT(f.interface->solve(op, k, v.r.data(), ld, v.r.data(), ld));
+    PetscCall(f.dense.solve(op, k, v.r.data(), ld, v.r.data(), ld));
     PetscCall(spread(f, k, v.r, t));
     subtract_product(transposed ? f.gi : f.ig, transposed, k, rows(t, k), columns(v.i, n));
   }

@@ -268,14 +268,14 @@ PetscErrorCode assess(SparseLU &f, MPI_Comm comm)
   b.i.fill(0);
   b.r.fill(0);
   PetscCall(subtract_product(f, comm, 'N', x, b));
-  for (f.refinements = 0;; ++f.refinements) {
+  for (f.refinements = (int)f.settings.refine;; ++f.refinements) {
     Leaves y = b, residual = b;
     PetscCall(solve_refined(f, comm, 'N', y));
     PetscCall(subtract_product(f, comm, 'N', y, residual));
     Real norms[3] = {norm1(residual), norm1(y), norm1(b)};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norms, 3, MPIU_REAL, MPIU_SUM, comm));
     f.backward_error = norms[1] > 0 ? norms[0] / (f.norm * norms[1] + norms[2]) : norms[0];
-    if (f.backward_error <= 100 * PETSC_MACHINE_EPSILON || f.refinements == 2) break;
+    if (f.backward_error <= 100 * PETSC_MACHINE_EPSILON || f.refinements >= std::max<PetscInt>(2, f.settings.refine)) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
