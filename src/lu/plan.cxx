@@ -106,7 +106,8 @@ Grid plan_lu(Count n, int size, const Wishes &w, const Machine &m)
   // fewest words; of those with hardly more, the fastest.
   const auto      faster = [](const Candidate &a, const Candidate &b) { return a.seconds < b.seconds; };
   const Candidate first  = *std::min_element(all.begin(), all.end(), faster);
-  all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.seconds > 1.2 * first.seconds || 10 * c.g.active() < 9 * first.g.active(); }), all.end());
+  const int enough = std::min(first.g.active(), (9 * size + 9) / 10);
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.seconds > 1.2 * first.seconds || c.g.active() < enough; }), all.end());
   const double fewest = std::min_element(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) { return a.words < b.words; })->words;
   all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.words > 1.01 * fewest; }), all.end());
   return std::min_element(all.begin(), all.end(), faster)->g;
