@@ -92,8 +92,8 @@ PetscErrorCode get_options(Options &o)
   PetscCall(PetscOptionsInt("-n", "order of the matrix", NULL, o.n, &o.n, NULL));
   PetscCall(PetscOptionsIntArray("-grid", "processes: rows, columns, layers; the plan's own by default", NULL, o.grid, &three, &given));
   PetscCall(PetscOptionsInt("-tile", "columns of a panel; the plan's own by default", NULL, o.tile, &o.tile, NULL));
-  PetscCall(PetscOptionsEList("-matrix", "uniform (-1,1); the same with a tiny diagonal, with rows scaled over 16 decades, with every other row small; growth 2^n; convection-diffusion", NULL, matrices, 6,
-                              matrices[0], &matrix, NULL));
+  PetscCall(PetscOptionsEList("-matrix", "uniform (-1,1); the same with a tiny diagonal, with rows scaled over 16 decades, with every other row small; growth; convection-diffusion",
+                              NULL, matrices, 6, matrices[0], &matrix, NULL));
   PetscCall(PetscOptionsBool("-time", "repeat for the times; otherwise factorise once for the counts", NULL, o.time, &o.time, NULL));
   PetscCall(PetscOptionsBool("-no_scalapack", "leave out ScaLAPACK", NULL, no_scalapack, &no_scalapack, NULL));
   PetscCall(PetscOptionsBool("-no_residual", "leave out ||PA - LU||, for which process 0 needs a matrix of order n", NULL, no_residual, &no_residual, NULL));
@@ -110,7 +110,8 @@ PetscErrorCode get_options(Options &o)
   PetscCheck(!given || three == 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-grid needs three numbers: rows, columns, layers");
   PetscCheck(o.n >= 1 && o.tile >= 0 && o.block >= 1 && o.reps >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n, -reps and the block size must be positive");
   PetscCheck(o.height >= 1 && o.size % o.height == 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-mat_scalapack_grid_height %" PetscInt_FMT " does not divide %d processes", o.height, o.size);
-  PetscCheck((double)o.n * (double)o.n < 2147483647., PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT ": too large for the integers of ScaLAPACK on one process", o.n);
+  PetscCheck((double)o.n * (double)o.n < 2147483647., PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT ": too large for the integers of ScaLAPACK on one process",
+             o.n);
   const Count n = o.n, edge = (Count)std::ceil(std::sqrt((double)n));
   switch (matrix) {
   case 0: o.a = [](Count i, Count j) { return (Scalar)uniform((std::uint64_t)i, (std::uint64_t)j); }; break;
@@ -450,8 +451,9 @@ PetscErrorCode body(Figures &figures)
   const lu::Prediction model = lu::predict_lu(grid);
   const double         n = (double)o.n, active = grid.active(), M = n * n * grid.layers / active;
   const double         bound = M >= 4 ? iobound::lower_bound(iobound::lu(n), M).Q / o.size : 0;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "LU of order %" PetscInt_FMT " on %d processes: grid %d x %d x %d, tile %d; lower bound %.4e words per process with %.4e words of memory; model %.4e words, %.1f messages\n",
-                        o.n, o.size, grid.px, grid.py, grid.layers, (int)grid.tile, bound, M, model.words * active / o.size, model.messages * active / o.size));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "LU of order %" PetscInt_FMT " on %d processes: grid %d x %d x %d, tile %d\n", o.n, o.size, grid.px, grid.py, grid.layers, (int)grid.tile));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  words per process: lower bound %.4e with %.4e words of memory; model %.4e and %.1f messages\n", bound, M, model.words * active / o.size,
+                        model.messages * active / o.size));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-10s %10s %10s %12s %12s %12s %12s %11s\n", "", "seconds", "median", "mean words", "max words", "mean msgs", "max msgs", "||PA-LU||"));
   PetscCall(line("this", ours));
   if (o.scalapack) PetscCall(line("ScaLAPACK", other));

@@ -11,7 +11,7 @@ set key top right
 set yrange [0:*]
 orders = system(sprintf("awk 'NR > 1 && $2 >= 4 && !seen[$1]++ {print $1}' %s", table))
 rows(n) = sprintf("< awk '$1 == %s && $2 >= 4' %s", n, table)
-set multiplot layout (words(orders) + 1) / 2, 2
+set multiplot layout (words(orders) + 1) / 2, words(orders) > 1 ? 2 : 1
 # bound = mean words / bound ratio: columns 7 and 16
 do for [n in orders] {
   set title "order ".n

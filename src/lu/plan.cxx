@@ -17,7 +17,8 @@ double seconds(const Grid &g, const Prediction &p, const Machine &m)
   const double w = (double)g.tile, n = (double)g.n, P = (double)g.active();
   // Panels, twice (tournament, L) and at a third of the speed: each grid column does its own while the others update, so that they cost a process its
   // part of them. Rows of U are waited for by all but the home row.
-  const double panels = n * n * w * 3 * m.flop * (P > 1 ? 1. : 0.5) / P, upper = P > 1 ? n * n * w / (2. * g.py * g.layers) * 2 * m.flop : 0;
+  const double panels = n * n * w * 3 * m.flop * (P > 1 ? 1. : 0.5) / P;
+  const double upper  = P > 1 ? n * n * w / (2. * g.py * g.layers) * 2 * m.flop : 0;
   return p.flops * m.flop * slowness(std::max(1., w / g.layers)) + panels + upper + p.words * m.word + p.messages * m.message + n / w * (P > 1 ? 1e-5 : 0);
 }
 
@@ -101,7 +102,8 @@ Grid plan_lu(Count n, int size, const Wishes &w, const Machine &m)
       }
     }
   }
-  PETSCTT_REQUIRE(!all.empty(), PETSC_ERR_MEM, "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n, smallest, size, w.memory);
+  PETSCTT_REQUIRE(!all.empty(), PETSC_ERR_MEM, "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n,
+                  smallest, size, w.memory);
   // The fastest says how many processes are of use. Of those that take hardly longer, with a tenth of them idle at the most: those with the
   // fewest words; of those with hardly more, the fastest.
   const auto      faster = [](const Candidate &a, const Candidate &b) { return a.seconds < b.seconds; };

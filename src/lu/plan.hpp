@@ -55,8 +55,8 @@ struct Wishes {
   double memory = 0; // words that a process may use; 0: no limit
 };
 
-// The grid with the fewest words among those with nearly the least predicted time, with at most `size` processes, under the limit of memory. Throws PETSC_ERR_ARG_OUTOFRANGE for wishes
-// that do not fit, PETSC_ERR_MEM if no grid does with the memory.
+// The grid with the fewest words, or hardly more, among those with nearly the least predicted time, with at most `size` processes, under the limit
+// of memory. Throws PETSC_ERR_ARG_OUTOFRANGE for wishes that do not fit, PETSC_ERR_MEM if no grid does with the memory.
 Grid plan_lu(Count n, int size, const Wishes &w = Wishes(), const Machine &m = Machine());
 
 // How the unordered pairs of classes of a symmetric distribution are dealt out to the processes of a layer. Every process has some classes, two of
