@@ -24,10 +24,14 @@ Cholesky::Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const Symmetric
 {
   check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
-  PETSCTT_REQUIRE((int)starts_.size() == size_ + 1 && starts_.back() == g_.n, PETSC_ERR_ARG_SIZ, "Row ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
-  PETSCTT_REQUIRE(g_.layers >= 1 && g_.tile >= 1 && g_.active() <= size_, PETSC_ERR_ARG_OUTOFRANGE, "A grid of %d layers of %d processes, of which there are %d", g_.layers, g_.per_layer(), size_);
-  PETSCTT_REQUIRE((double)g_.tile * g_.tile < longest && (double)g_.class_rows(0) * wl(std::min(g_.tile, g_.n), g_.layers - 1) < longest, PETSC_ERR_SUP,
-                  "A panel of %lld x %lld entries in one message; at most %lld: more processes or narrower tiles", (long long)g_.class_rows(0), (long long)g_.tile, (long long)longest);
+  PETSCTT_REQUIRE((int)starts_.size() == size_ + 1 && starts_.back() == g_.n, PETSC_ERR_ARG_SIZ,
+                  "Row ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
+  PETSCTT_REQUIRE(g_.layers >= 1 && g_.tile >= 1 && g_.active() <= size_, PETSC_ERR_ARG_OUTOFRANGE,
+                  "A grid of %d layers of %d processes, of which there are %d", g_.layers, g_.per_layer(), size_);
+  PETSCTT_REQUIRE(g_.pattern != Pattern::plane || (int)g_.element.size() == g_.classes, PETSC_ERR_ARG_INCOMP, "A plane that was not made by symmetric_grid()");
+  const double block = (double)g_.class_rows(0) * (double)wl(std::min(g_.tile, g_.n), g_.layers - 1);
+  PETSCTT_REQUIRE((double)g_.tile * (double)g_.tile < longest && block < longest, PETSC_ERR_SUP,
+                  "Tiles of %lld and %g entries of a panel in one message; at most %lld: more processes or narrower tiles", (long long)g_.tile, block, (long long)longest);
   check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
   active_ = rank_ < g_.active();
   std::vector<int> everybody((std::size_t)size_), layers;
@@ -164,7 +168,9 @@ bool Cholesky::distribute(const Scalar *a, Count lda)
   if (!outcome_.finite) return false;
   if (active_) allocate();
   constexpr int batches = 8;
-  const auto    first   = [&](int s) { return s == batches ? g_.tiles() : (Count)((double)g_.tiles() * (1 - std::sqrt(1 - (double)s / batches))); }; // of equal areas
+  const auto    first   = [&](int s) { // so that the batches have equal areas
+    return s == batches ? g_.tiles() : (Count)((double)g_.tiles() * (1 - std::sqrt(1 - (double)s / batches)));
+  };
   // entries of a piece: on the diagonal, its lower triangle
   const auto from_row = [&](Count j, Count c, Count row) { return std::max(row, j * g_.tile + c); };
   const auto entries  = [&](Count j, Count row, Count rows) {
@@ -235,7 +241,7 @@ void Cholesky::factor(const Scalar *a, Count lda)
   columns_.clear();
   for (Buffer &b : received_) b = Buffer();
   gathered_ = Buffer();
-  // of the process that found a pivot to be none, those with work left know
+  // a pivot that is none is known to the processes that had tiles left, and an extreme one to those that have its class
   Scalar found[4] = {(Real)outcome_.not_positive, outcome_.finite ? (Real)0 : (Real)1, -outcome_.min_pivot, outcome_.max_pivot};
   world_.max(found, 4);
   outcome_.not_positive = (Count)real(found[0]);
@@ -327,7 +333,7 @@ void Cholesky::begin(Count k)
         receives_.emplace_back();
         check_mpi(MPI_Irecv(to, (int)n, MPIU_SCALAR, p + layer, tag, comm_, &receives_.back()), "MPI_Irecv");
         ledger_.received += n;
-        incoming_.push_back({p, std::move(s), to});
+        incoming_.push_back({std::move(s), to});
         to += n;
       }
     }
@@ -360,7 +366,7 @@ bool Cholesky::end(Count k)
   if (slot(cls) >= 0)
     for (Segment &s : segments(p_, k)) {
       const Count at = s.at;
-      incoming_.push_back({p_, std::move(s), panels_[(std::size_t)k].data() + at});
+      incoming_.push_back({std::move(s), panels_[(std::size_t)k].data() + at});
     }
   views_.assign(classes_.size(), View{nullptr, 1});
   for (std::size_t s = 0; s < classes_.size(); ++s) {
@@ -438,6 +444,8 @@ void Cholesky::panel(Count k, const std::vector<Segment> &mine)
       out[(std::size_t)l] = r * w + (owns && l == home ? triangle : 0);
     }
     layers_.exchange(send.data(), out, parts.data(), in);
+    largest_ = std::max(largest_, held() + (double)(part.size() + parts.size() + send.size()));
+    send     = Buffer();
     for (int l = 1; l < c; ++l)
       for (Count e = 0; e < in[0]; ++e) parts[(std::size_t)e] += parts[(std::size_t)(e + l * in[0])];
     part = Buffer((std::size_t)(m * w));
@@ -501,7 +509,7 @@ void Cholesky::panel(Count k, const std::vector<Segment> &mine)
     for (Count e = 0; e < ws; ++e) std::copy_n(part.data() + at + e * rows, s.rows, panel.data() + s.at + 1 + e * s.rows);
     at += s.rows;
   }
-  largest_ = std::max(largest_, held() + (double)(part.size() + parts.size() + send.size() + diagonal.size()));
+  largest_ = std::max(largest_, held() + (double)(part.size() + parts.size() + diagonal.size()));
 }
 
 // Subtracts from the matrix what the panel of tile k contributes: ahead, to the tiles of the next panel; otherwise to all others.

@@ -71,8 +71,7 @@ private:
   struct Run {
     Count row, at, rows;
   };
-  struct Incoming {
-    int           from; // process of the layer
+  struct Incoming { // a segment of the step's panel, from another process or its own
     Segment       segment;
     const Scalar *data; // state first
   };

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 // Solves with the factor where it is: what moves are right-hand sides, rows of a tile among the processes that have its class. With n of them,
-// about 4 N n (per_class - 1 / layers) words in all, or 4 N n / sqrt(P) per process on a plane.
+// about 2 N n (per_class (layers + 1) - 2) words in all: on a plane, 4 N n / sqrt(P) per process.
 namespace petsctt::lu {
 
 // Some right-hand sides. For each class here, and its rows: the columns of this process's share, which it solves for with the diagonal tiles; partial
@@ -151,7 +151,8 @@ void Cholesky::forward(Block &b) const
     for (const Segment &t : segments(p_, k))
       for (const Run &r : runs(t.tiles))
         if (ws > 0)
-          gemm('N', 'N', r.rows, n, ws, 1.0, panels_[(std::size_t)k].data() + t.at + 1 + r.at, t.rows, slice.data(), ws, 1.0, b.all[(std::size_t)slot(t.cls)].data() + r.row, g_.class_rows(t.cls));
+          gemm('N', 'N', r.rows, n, ws, 1.0, panels_[(std::size_t)k].data() + t.at + 1 + r.at, t.rows, slice.data(), ws, 1.0,
+               b.all[(std::size_t)slot(t.cls)].data() + r.row, g_.class_rows(t.cls));
   }
 }
 
@@ -173,7 +174,8 @@ void Cholesky::backward(Block &b) const
       for (const Segment &t : segments(p_, k))
         for (const Run &r : runs(t.tiles))
           if (ws > 0)
-            gemm('C', 'N', ws, n, r.rows, 1.0, panels_[(std::size_t)k].data() + t.at + 1 + r.at, t.rows, b.all[(std::size_t)slot(t.cls)].data() + r.row, g_.class_rows(t.cls), 1.0, part.data(), ws);
+            gemm('C', 'N', ws, n, r.rows, 1.0, panels_[(std::size_t)k].data() + t.at + 1 + r.at, t.rows,
+                 b.all[(std::size_t)slot(t.cls)].data() + r.row, g_.class_rows(t.cls), 1.0, part.data(), ws);
       for (int g = 0; g < Z; ++g) {
         out[(std::size_t)g] = ws * (b.share(g + 1, Z) - b.share(g, Z));
         in[(std::size_t)g]  = wl(w, layer_in_group(a, g)) * cols;

@@ -106,9 +106,10 @@ Grid plan_lu(Count n, int size, const Wishes &w, const Machine &m)
   // fewest words; of those with hardly more, the fastest.
   const auto      faster = [](const Candidate &a, const Candidate &b) { return a.seconds < b.seconds; };
   const Candidate first  = *std::min_element(all.begin(), all.end(), faster);
-  all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.seconds > 1.2 * first.seconds || 10 * c.g.active() < 9 * first.g.active(); }), all.end());
+  const int enough = std::min(first.g.active(), (9 * size + 9) / 10);
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.seconds > 1.2 * first.seconds || c.g.active() < enough; }), all.end());
   const double fewest = std::min_element(all.begin(), all.end(), [](const Candidate &a, const Candidate &b) { return a.words < b.words; })->words;
-  all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.words > 1.03 * fewest; }), all.end());
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate &c) { return c.words > 1.01 * fewest; }), all.end());
   return std::min_element(all.begin(), all.end(), faster)->g;
 }
 
@@ -166,7 +167,8 @@ double seconds(const SymmetricGrid &g, const Prediction &p, const Machine &m)
   const double w = (double)g.tile, n = (double)g.n, team = (double)(g.per_class() * g.layers), tiles = (double)std::max<Count>(1, g.tiles());
   const double uneven = unevenness(g) * (1 + 0.25 * (g.classes - 1) / tiles);
   const double panels = n * n * w / 2 / team * 3 * m.flop;
-  return p.flops * m.flop * slowness(std::max(1., w / g.layers)) * uneven + panels + p.words * m.word * unevenness(g) + p.messages * m.message + n / w * (g.active() > 1 ? 1e-5 : 0);
+  const double update = p.flops * m.flop * slowness(std::max(1., w / g.layers)) * uneven;
+  return update + panels + p.words * m.word * unevenness(g) + p.messages * m.message + n / w * (g.active() > 1 ? 1e-5 : 0);
 }
 
 // Tiles of usual sizes, and those that make the number of tiles a multiple of the classes.
@@ -207,8 +209,10 @@ SymmetricGrid frame(Count n, Count tile, Pattern pattern, int order, int layers)
 
 SymmetricGrid symmetric_grid(Count n, Count tile, Pattern pattern, int order, int layers)
 {
-  PETSCTT_REQUIRE(n >= 0 && tile >= 1 && layers >= 1, PETSC_ERR_ARG_OUTOFRANGE, "A grid for order %lld with tiles of %lld and %d layers", (long long)n, (long long)tile, layers);
-  PETSCTT_REQUIRE(has_order(pattern, order), PETSC_ERR_ARG_OUTOFRANGE, "There is no %s of order %d", pattern == Pattern::plane ? "plane" : pattern == Pattern::halves ? "half square" : "triangle", order);
+  PETSCTT_REQUIRE(n >= 0 && tile >= 1 && layers >= 1, PETSC_ERR_ARG_OUTOFRANGE,
+                  "A grid for order %lld with tiles of %lld and %d layers", (long long)n, (long long)tile, layers);
+  PETSCTT_REQUIRE(has_order(pattern, order), PETSC_ERR_ARG_OUTOFRANGE,
+                  "There is no %s of order %d", pattern == Pattern::plane ? "plane" : pattern == Pattern::halves ? "half square" : "triangle", order);
   SymmetricGrid g = frame(n, tile, pattern, order, layers);
   if (pattern == Pattern::plane) {
     const std::vector<int> d = difference_set(order);
@@ -276,7 +280,7 @@ Prediction predict_cholesky(const SymmetricGrid &g)
     words += (z * c - 1) * (triangle + 1);          // factor of the diagonal tile
     words += (c - 1) / c * rows * w;                // L: slices to layers
     words += (z - 1) * (rows * w + c * blocks);     // and to all that have the class
-    messages += 2 * c * (c - 1) * std::min(z, after) + z * c - 1 + c * (z - 1) * blocks;
+    messages += (c - 1) * (c + std::min(c, w)) * std::min(z, after) + z * c - 1 + c * (z - 1) * blocks; // narrow tiles have empty slices
   }
   Prediction   p;
   const double v = (double)std::min(g.tile, std::max<Count>(g.n, 1)), on = g.pattern == Pattern::plane ? g.order + 1. : std::min(g.classes, 2);
@@ -284,17 +288,21 @@ Prediction predict_cholesky(const SymmetricGrid &g)
   p.words    = words / P;
   p.messages = messages / P;
   p.flops    = N * N * N / 3 / P;
-  p.memory   = N * (N + v) / 2 * (1 + 1 / c) / layer * unevenness(g) + 2 * rows * v / c + 3 * (N / z + v) * v + rows * v;
-  p.seconds  = seconds(g, p, Machine());
+  // the tiles; L, which grows while panels get shorter; diagonal tiles and what is received
+  const double matrix = N * (N + v) / 2 / layer * unevenness(g);
+  p.memory            = matrix + std::max(matrix / c, (c > 1 ? 3 : 1) * (N / z + v) * v) + rows * v + 2 * rows * v / c;
+  p.seconds           = seconds(g, p, Machine());
   return p;
 }
 
 SymmetricGrid plan_cholesky(Count n, int size, const Wishes &w, const Machine &m)
 {
   PETSCTT_REQUIRE(n >= 0 && size >= 1, PETSC_ERR_ARG_OUTOFRANGE, "A plan for order %lld on %d processes", (long long)n, size);
-  PETSCTT_REQUIRE(w.px >= 0 && w.py >= 0 && w.layers >= 0 && w.tile >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Grid %d,%d,%d and tile %lld must be positive", w.px, w.py, w.layers, (long long)w.tile);
+  PETSCTT_REQUIRE(w.px >= 0 && w.py >= 0 && w.layers >= 0 && w.tile >= 0, PETSC_ERR_ARG_OUTOFRANGE,
+                  "Grid %d,%d,%d and tile %lld must be positive", w.px, w.py, w.layers, (long long)w.tile);
   const double wanted = (double)std::max(1, w.px) * std::max(1, w.py);
-  PETSCTT_REQUIRE(wanted * std::max(1, w.layers) <= size, PETSC_ERR_ARG_OUTOFRANGE, "%g processes on each of %d layers; there are %d", wanted, std::max(1, w.layers), size);
+  PETSCTT_REQUIRE(wanted * std::max(1, w.layers) <= size, PETSC_ERR_ARG_OUTOFRANGE,
+                  "%g processes on each of %d layers; there are %d", wanted, std::max(1, w.layers), size);
   struct Choice { // of a pattern on some layers, the tile with the least time
     SymmetricGrid grid;
     double        words, seconds;
@@ -332,7 +340,8 @@ SymmetricGrid plan_cholesky(Count n, int size, const Wishes &w, const Machine &m
         choices.push_back(best);
       }
   }
-  PETSCTT_REQUIRE(!choices.empty(), PETSC_ERR_MEM, "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n, smallest, size, w.memory);
+  PETSCTT_REQUIRE(!choices.empty(), PETSC_ERR_MEM,
+                  "A factorisation of order %lld needs %g words on each of %d processes at least; %g are allowed", (long long)n, smallest, size, w.memory);
   const SymmetricGrid *best  = nullptr;
   double               least = 0;
   for (const Choice &c : choices)

@@ -59,10 +59,8 @@ static const char *const left   = "tests the preconditioned norm: a smaller tole
 
 static const std::vector<Variant> variants = {
   {KSPBCGSL, "", true, false, "left side; from the right PETSc 3.18 returns a wrong solution, with ordinary vectors too"},
-  {KSPBCGSL, "-ksp_rtol 2e-5 -vec_tt_max_rank 160", false, true, left},
-  {KSPCGS, "", true, false, ""},
-  {KSPCGS, "-vec_tt_max_rank 200", false, true, "intermediate vectors of large TT ranks: with a cap"},
-  {KSPCR, "", true, false, "PETSc 3.18 does not update the unpreconditioned norm, with ordinary vectors neither"},
+  {KSPBCGSL, "-ksp_rtol 2e-5", false, true, left},
+    {KSPCR, "", true, false, "PETSc 3.18 does not update the unpreconditioned norm, with ordinary vectors neither"},
   {KSPCR, "-ksp_rtol 1e-6", false, true, left},
   {KSPPIPECR, "", true, false, "as cr"},
   {KSPPIPECR, "-ksp_rtol 2e-6", false, true, left},
@@ -77,7 +75,6 @@ static const std::vector<Variant> variants = {
   {KSPCGNE, "", true, false, normal},
   {KSPLSQR, "", true, false, normal},
   {KSPTCQMR, "", true, false, "does not converge on the cookies problem"},
-  {KSPTFQMR, "", true, false, "not on the cookies problem: its auxiliary vectors have TT ranks of many hundreds there; bcgs does it"},
   {KSPQCG, "", true, false, "a trust region of radius 1 by default; preconditions from both sides, which PCTTKRON does not do"},
   {KSPCHEBYSHEV, "", true, false, ""},
   {KSPCHEBYSHEV, "-ksp_chebyshev_esteig_noisy 0 -ksp_chebyshev_esteig_steps 30", true, false, "estimates the spectrum from b"},
@@ -297,6 +294,7 @@ static PetscErrorCode solve(const Problem &p, bool ordinary, const char type[], 
   PetscCall(scope.set("-ksp_rtol " + p.rtol + " " + options));
   PetscCall(VecDuplicate(ordinary ? p.b_assembled : p.b, &b));
   PetscCall(VecCopy(ordinary ? p.b_assembled : p.b, b));
+  if (!ordinary) PetscCall(VecSetFromOptions(b)); // options of the type, which its other vectors inherit
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   start = std::clock();
@@ -382,7 +380,9 @@ static const char *const head =
   "Every type of `KSP` that PETSc has registered, on two problems:\n\n"
   "* **Laplace**: the Laplacian of a four-dimensional cube, %LAPLACE% points, without preconditioner, b = 1, `-ksp_rtol %LRTOL%`; beside it the\n"
   "  iterations of the same solver for the same matrix assembled (AIJ) and ordinary vectors.\n"
-  "* **Cookies**: 1580 x %SAMPLES% unknowns, parameters evenly spaced in [0, %ALPHA%], `-pc_type ttkron`, `-ksp_rtol %CRTOL%`.\n\n"
+  "* **Cookies**: 1580 x %SAMPLES% unknowns, parameters evenly spaced in [0, %ALPHA%], `-pc_type ttkron`, `-ksp_rtol %CRTOL%`.\n"
+  "  With more values of each parameter the iterations are the same, but at the tolerance they choose the vectors of these methods have TT ranks of many\n"
+  "  hundreds, where the solution has some 50: minutes for 11 values. `-ksp_type ttgmres` rounds more where that does no harm.\n\n"
   "Vectors are rounded to what they choose by default: 1e-3 times `-ksp_rtol`. The types test the norm of b - A x wherever they can\n"
   "(`-ksp_norm_type unpreconditioned`, `-ksp_pc_side right` where supported). Residuals in the table are ||b - A x|| / ||b||, recomputed\n"
   "from the solution; `p` marks those whose type can test the preconditioned norm only. Ranks are the largest TT ranks of the solution.\n\n"
@@ -485,7 +485,7 @@ int main(int argc, char **argv)
   std::vector<std::string> types;
   std::vector<Row>         rows;
   Problem                  laplace, cook;
-  PetscInt                 n = 12, samples = 11;
+  PetscInt                 n = 12, samples = 6;
   PetscReal                alpha_max = 100;
   PetscBool                laplace_only = PETSC_FALSE, write, check;
   char                     write_file[PETSC_MAX_PATH_LEN], check_file[PETSC_MAX_PATH_LEN];
