@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """exports.py NM LIBRARY INCLUDE: every name declared with PETSCTT_EXTERN is exported by the library, and nothing else but its entry point
-and what src/register.cxx calls (constructors of types, XxxRegisterYyy)."""
+and what src/register.cxx calls (constructors of types and factors, XxxRegisterYyy)."""
 import glob
 import os
 import re
@@ -19,7 +19,7 @@ symbols = subprocess.run([nm, "-D", "--defined-only", library], check=True, capt
 exported = {line.split()[-1].split("@")[0] for line in symbols.splitlines() if line.strip()}
 entry = "PetscDLLibraryRegister_" + os.path.basename(library)[len("lib"):].split(".")[0]
 missing = sorted(declared - exported) + ([] if entry in exported else [entry])
-extra = sorted(name for name in exported - declared - {entry} if not re.fullmatch(r"[A-Z]\w*(Create_|Register)\w+", name))
+extra = sorted(name for name in exported - declared - {entry} if not re.fullmatch(r"[A-Z]\w*(Create_|GetFactor_|Register)\w+", name))
 for name in missing:
     print("declared in a public header, but not exported:", name)
 for name in extra:

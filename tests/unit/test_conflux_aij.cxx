@@ -1,4 +1,5 @@
 // MatSolverType "conflux" for MATAIJ against the matrix itself, entry by entry, and against another package.
+#include "base/blas.hpp"
 #include "mat/solver/conflux/aij_cover.hpp"
 #include "mat/solver/conflux/aij_graph.hpp"
 #include "pc_fixture.hpp"
@@ -475,6 +476,46 @@ TEST(ConfluxAIJ, SingularIsReported)
       ASSERT_OK(MatNorm(X, NORM_FROBENIUS, &norm));
       EXPECT_FALSE(is_finite(norm));
     }
+}
+
+// Matrices of all kinds, many of them singular or with singular interiors: what is solved is right, and what is refused is singular
+TEST(ConfluxAIJ, AnyMatrix)
+{
+  int solved = 0, refused = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 g(1000 + seed);
+    Problem      m;
+    m.n               = 8 + (Int)(g() % 25);
+    const int entries = (int)(1 + g() % 4) * (int)m.n;
+    for (int e = 0; e < entries; ++e) {
+      const Int i = (Int)(g() % (unsigned)m.n), j = (Int)(g() % (unsigned)m.n);
+      m.a[{i, j}] = number(g);
+    }
+    if (seed % 2)
+      for (Int i = 0; i < m.n; ++i) m.a[{i, (i + 3 * (Int)(seed % 5)) % m.n}] += Scalar(1);
+    MatHandle      A;
+    FactorHandle   F;
+    MatFactorError error;
+    ASSERT_OK(assemble(m, "du"[seed % 2], A.out()));
+    ASSERT_OK(factor(A, "", F));
+    ASSERT_OK(MatFactorGetError(F, &error));
+    std::vector<Scalar> a((std::size_t)(m.n * m.n)), u(a.size()), vt(a.size());
+    std::vector<Real>   sigma((std::size_t)m.n);
+    for (const auto &e : m.a) a[(std::size_t)(e.first.first + m.n * e.first.second)] = e.second;
+    ASSERT_TRUE(gesvd(m.n, m.n, a.data(), m.n, sigma.data(), u.data(), vt.data()));
+    const Real ratio = sigma.back() / sigma.front();
+    if (error) {
+      EXPECT_EQ((int)error, (int)MAT_FACTOR_NUMERIC_ZEROPIVOT) << "seed " << seed;
+      EXPECT_LE(ratio, 1e-11) << "seed " << seed;
+      ++refused;
+    } else {
+      EXPECT_GE(ratio, 1e-17) << "seed " << seed;
+      expect_solves(m, A, F, 1e-10, 2);
+      ++solved;
+    }
+  }
+  EXPECT_GT(solved, 10);
+  EXPECT_GT(refused, 5);
 }
 
 TEST(ConfluxAIJ, NotFiniteIsReported)

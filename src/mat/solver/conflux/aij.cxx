@@ -60,6 +60,9 @@ PetscErrorCode layout(SparseLU &f, Mat A)
   PetscCall(split(comm, f.graph, f.in, &f.split));
   f.g_begin = f.split.starts[(size_t)rank];
   f.g_end   = f.split.starts[(size_t)rank + 1];
+  Count largest = std::max<Count>(1, f.n_i());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT64_T, MPI_MAX, comm));
+  f.columns = std::min<Count>(128, std::max<Count>(8, ((Count)1 << 24) / largest));
   if (f.sub) PetscCall(MatDestroySubMatrices(4, &f.sub));
   PetscCall(MatDestroy(&f.interior));
   // from A's rows
@@ -111,7 +114,8 @@ PetscErrorCode analyse(Mat F, Mat A)
   f.given_interface = (Count)split_given.interface.size();
   f.moved           = 0;
   f.partition       = "that of the matrix";
-  if (size > 1 && f.repartition != 2) {
+  constexpr double worthwhile = 1e7; // flops; partitioning a small matrix takes longer than it can save
+  if (size > 1 && (f.repartition == 1 || (f.repartition == 0 && work > worthwhile))) {
     Graph        other;
     vector<char> in;
     Split        split_other;

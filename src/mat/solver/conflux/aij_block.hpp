@@ -40,7 +40,7 @@ struct BlockOptions {
 // What became of it. All on this process alone, and no error is raised: the processes have to agree first.
 struct BlockOutcome {
   bool factored = false, out_of_memory = false;
-  Real rcond    = 0; // reciprocal of the estimated condition number in the 1-norm
+  Real rcond    = 0; // reciprocal of the condition number in the 1-norm, estimated with care where it is small
 };
 // Factors A, a MATSEQAIJ, into F, which is created if it is NULL. With F its pattern and ordering are used again.
 PetscErrorCode factor_block(Mat A, const BlockOptions &o, Mat *F, BlockOutcome *outcome);

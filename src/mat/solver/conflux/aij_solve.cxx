@@ -151,9 +151,8 @@ PetscErrorCode solve_refined(SparseLU &f, MPI_Comm comm, char op, Leaves &v)
 
 PetscErrorCode solve_columns(SparseLU &f, MPI_Comm comm, char op, Count n, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx)
 {
-  constexpr Count block = 128;
-  const bool      transposed = op != 'N';
-  const Count     n_i = f.n_i(), n_r = f.n_r();
+  const bool  transposed = op != 'N';
+  const Count block = f.columns, n_i = f.n_i(), n_r = f.n_r();
 
   PetscFunctionBegin;
   // A = R^-1 A' C^-1 with the scales R and C: A^-1 b = C A'^-1 R b, and the transpose

@@ -162,8 +162,7 @@ PetscErrorCode extract(SparseLU &f, Mat A)
 // -A_GI A_II^-1 A_IG of this process, T x T, one row after the other, by some columns at a time.
 PetscErrorCode contribution(SparseLU &f, Buffer &c, Real *top)
 {
-  constexpr Count  block = 64;
-  const Count      n = f.n_i(), t = f.n_t();
+  const Count      block = f.columns, n = f.n_i(), t = f.n_t();
   vector<PetscInt> next(f.ig.first, f.ig.first + n); // entries of a row are ascending
 
   PetscFunctionBegin;

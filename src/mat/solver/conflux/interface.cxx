@@ -1,7 +1,7 @@
 #include "mat/solver/conflux/conflux.hpp"
 
 /*MC
-  MATSOLVERCONFLUX = "conflux" - A direct solver for distributed dense matrices whose factorisation sends close to the fewest words possible
+  MATSOLVERCONFLUX = "conflux" - A direct solver for distributed dense and sparse matrices whose dense factorisation sends close to the fewest words possible
 
   Options Database Keys:
 + -pc_type lu -pc_factor_mat_solver_type conflux - use it as a preconditioner
@@ -9,6 +9,8 @@
 . -mat_conflux_tile <v>       - columns of a tile
 . -mat_conflux_memory <mb>    - megabytes that a process may use; default: what is free, shared among the processes of a machine
 . -mat_conflux_refine <n>     - steps of iterative refinement in each solve; default 0
+. -mat_conflux_repartition <auto,always,never> - for `MATAIJ`: move unknowns to other processes for the factorisation
+. -mat_conflux_interior_mat_solver_type <type> - for `MATAIJ`: sequential package for the interiors; default: mumps, umfpack or petsc, the first that is there
 - -mat_conflux_view           - print what the factorisation did, `MatConfluxInfo`
 
   Level: beginner
@@ -21,6 +23,13 @@
   `-pc_type cholesky`: A = L L^H of a Hermitian positive definite matrix, of which the lower triangle is read, with little more than half the words:
   every process has tiles in rows and columns of the same few classes. Of the grid, px py is the largest number of processes of a layer. A pivot that is not
   positive is reported like a zero pivot. In complex builds the matrix must be known to be Hermitian (`MatSetOption()` with `MAT_HERMITIAN`).
+
+  For `MATAIJ`, each process eliminates the unknowns that have no neighbours on other processes by a sequential sparse factorisation, whose options have the
+  prefix -mat_conflux_interior_. The interface that is left, a smallest set of unknowns between each two processes, is a dense matrix for the LU described here. Of the partition
+  of the matrix and one by `MatPartitioning` (-mat_partitioning_type) that with less work by a model is taken. Interiors that are singular, or so close to it that the interface
+  matrix would be inaccurate, give unknowns to the interface until they are not. The matrix is scaled by powers of two, rows and columns. It is reported as singular
+  (`MAT_FACTOR_NUMERIC_ZEROPIVOT`; the row is -1 if there is none in particular) if its reciprocal condition number by an estimate is below a tenth of
+  -pc_factor_zeropivot. Solves are refined if a test with a known solution says that this helps. `-pc_type cholesky` runs through LU.
 
   Small systems are better on one process; so are few right-hand sides: a solve sends 2 n (1/px + 1/py) words for each
   on a process, one tile after the other.
