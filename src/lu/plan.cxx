@@ -71,7 +71,7 @@ Grid plan_lu(Count n, int size, const Wishes &w, const Machine &m)
                   (long long)std::max(1, w.px) * std::max(1, w.py) * std::max(1, w.layers), size);
   struct Candidate {
     Grid   g;
-    double seconds, words; // words of all processes
+    double seconds, words; // words of all processes, and of one at work: their geometric mean but for a factor, since idle processes lower the one and raise the other
   };
   std::vector<Candidate> all;
   double                 smallest = -1;
@@ -97,7 +97,7 @@ Grid plan_lu(Count n, int size, const Wishes &w, const Machine &m)
           const Prediction p = predict_lu(g);
           smallest           = smallest < 0 ? p.memory : std::min(smallest, p.memory);
           if (w.memory > 0 && p.memory > w.memory) continue;
-          all.push_back({g, seconds(g, p, m), p.words * g.active()});
+          all.push_back({g, seconds(g, p, m), p.words * std::sqrt((double)g.active())});
         }
       }
     }
