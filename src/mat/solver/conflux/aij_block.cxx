@@ -302,6 +302,7 @@ PetscErrorCode factor_block(Mat A, const BlockOptions &o, Mat *F, BlockOutcome *
   *outcome = BlockOutcome();
   PetscCall(MatGetLocalSize(A, &n, NULL));
   PetscCall(MatNorm(A, NORM_1, &norm));
+  if (!(norm > 0)) PetscFunctionReturn(PETSC_SUCCESS); // UMFPACK complains aloud about matrices without entries
   for (PetscInt slack : {0, 100, 400}) {
     Quiet          quiet;
     MatFactorError error = MAT_FACTOR_NOERROR;
