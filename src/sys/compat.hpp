@@ -25,6 +25,13 @@
   #define PETSCTT_LOADS_ANY_INDEX_SIZE 0
 #endif
 
+// 3.22: PetscOptionsGetViewer() became PetscOptionsCreateViewer().
+#if PETSC_VERSION_GE(3, 22, 0)
+  #define PETSCTT_OPTIONS_VIEWER PetscOptionsCreateViewer
+#else
+  #define PETSCTT_OPTIONS_VIEWER PetscOptionsGetViewer
+#endif
+
 namespace petsctt {
 
 // 3.23: PetscOptionItems became a pointer type. The argument of every setfromoptions operation.

@@ -336,7 +336,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *info)
 
   PetscFunctionBegin;
   PetscCallTT(PetscThrowTT(factor(F, A, info)));
-  PetscCall(PetscOptionsGetViewer(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &found));
+  PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &found));
   if (found) {
     PetscCall(PetscViewerPushFormat(viewer, format));
     PetscCall(print_sparse(F, viewer));

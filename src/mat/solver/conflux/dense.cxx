@@ -47,7 +47,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
     }
   }
   F->assembled = PETSC_TRUE;
-  PetscCall(PetscOptionsGetViewer(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &view));
+  PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &view));
   if (view) {
     MatConfluxInfo info;
     PetscCall(f->dense.info(&info));
