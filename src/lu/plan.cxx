@@ -52,7 +52,11 @@ Prediction predict_lu(const Grid &g)
   words += after * (c - 1) / c;                                          // U: slices to layers
   words += after * (px - 1);                                             // U along grid columns
   messages += steps * (team * (c - 1) * 2 + 2 * (team - 1) + px * (py - 1) * c);
-  messages += steps * (P * (c - 1) + P / px * (px - 1) + P / px * (c - 1) + P / px * (px - 1));
+  messages += steps * (P * (c - 1) + P / px * (px - 1) + P / px * (c - 1));
+  for (Count k = 0; k + 1 < g.tiles(); ++k) { // U goes along a column in pieces, see Team::pipeline()
+    const double size = v / c * (N - (double)(k + 1) * v) / py;
+    messages += P / px * (px - 1) * (px == 2 ? 1 : std::max(1., std::min(4., std::floor(size / 8192))));
+  }
   Prediction p;
   p.words    = words / P;
   p.messages = messages / P;
