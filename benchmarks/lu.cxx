@@ -473,13 +473,13 @@ PetscErrorCode body(Figures &figures)
   figures.add(name + ".memory_ratio", memory / (n * n / active));
   figures.add(name + ".layout_words", layout);
   if (o.residual) figures.add(name + ".residual", ours.residual);
-  for (const auto &r : {std::make_pair("scalapack_", &other), std::make_pair("lapack_", &lapack)}) {
-    if (r.second->seconds.empty()) continue;
-    const std::string prefix = name + "." + r.first;
-    figures.add(prefix + "seconds", r.second->best());
-    figures.add(prefix + "median_seconds", r.second->median());
-    if (o.residual) figures.add(prefix + "residual", r.second->residual);
-    if (r.second == &lapack) continue;
+  for (const Result *r : {&other, &lapack}) {
+    if (r->seconds.empty()) continue;
+    const std::string prefix = name + (r == &lapack ? ".lapack_" : ".scalapack_");
+    figures.add(prefix + "seconds", r->best());
+    figures.add(prefix + "median_seconds", r->median());
+    if (o.residual) figures.add(prefix + "residual", r->residual);
+    if (r == &lapack) continue;
     figures.add(prefix + "mean_words", other.mean_words);
     figures.add(prefix + "max_words", other.max_words);
     figures.add(prefix + "mean_messages", other.mean_messages);

@@ -121,16 +121,21 @@ PetscErrorCode analyse(Mat F, Mat A)
     Split        split_other;
     char         name[64];
     double       work_other;
-    PetscCall(repartition(A, f.graph, prefix, &other, name, sizeof(name)));
-    PetscCall(separator(comm, other, &in));
-    PetscCall(split(comm, other, in, &split_other));
-    PetscCall(modelled_work(comm, split_other, &work_other));
-    PetscCall(PetscInfo(F, "Interface of %lld unknowns and %g flops with the layout of the matrix, %lld and %g with partitioning %s\n", (long long)f.given_interface, work,
-                        (long long)split_other.interface.size(), work_other, name));
-    if (f.repartition == 1 || work_other < 0.8 * work) {
-      f.graph     = std::move(other);
-      f.in        = std::move(in);
-      f.partition = name;
+    bool         done;
+    PetscCall(repartition(A, f.graph, prefix, &other, name, sizeof(name), &done));
+    if (!done) {
+      f.partition = f.partition + " (" + name + " cannot be used here)";
+    } else {
+      PetscCall(separator(comm, other, &in));
+      PetscCall(split(comm, other, in, &split_other));
+      PetscCall(modelled_work(comm, split_other, &work_other));
+      PetscCall(PetscInfo(F, "Interface of %lld unknowns and %g flops with the layout of the matrix, %lld and %g with partitioning %s\n", (long long)f.given_interface, work,
+                          (long long)split_other.interface.size(), work_other, name));
+      if (f.repartition == 1 || work_other < 0.8 * work) {
+        f.graph     = std::move(other);
+        f.in        = std::move(in);
+        f.partition = name;
+      }
     }
   }
   PetscCall(layout(f, A));

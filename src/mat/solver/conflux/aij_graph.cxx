@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <dlfcn.h>
+
 namespace petsctt {
 
 namespace {
@@ -202,7 +204,20 @@ PetscErrorCode graph_of(Mat A, Graph *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode repartition(Mat A, const Graph &given, const char *prefix, Graph *g, char *name, size_t length)
+namespace {
+
+// PETSc 3.18 to 3.25 pass arrays of PetscInt to PT-Scotch whatever its integers are. Debian's PETSc with 64-bit indices is linked with the one of 32
+// bits, which reads nonsense and fails on some processes while others wait.
+bool integers_of_ptscotch_fit()
+{
+  using SizeOf         = int (*)(void);
+  const SizeOf size_of = reinterpret_cast<SizeOf>(dlsym(RTLD_DEFAULT, "SCOTCH_numSizeof"));
+  return size_of ? (size_t)size_of() == sizeof(PetscInt) : sizeof(PetscInt) == sizeof(int);
+}
+
+} // namespace
+
+PetscErrorCode repartition(Mat A, const Graph &given, const char *prefix, Graph *g, char *name, size_t length, bool *done)
 {
   MPI_Comm            comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt         size, rank;
@@ -219,6 +234,16 @@ PetscErrorCode repartition(Mat A, const Graph &given, const char *prefix, Graph 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(MatPartitioningCreate(comm, partitioning.out()));
+  PetscCall(PetscObjectSetOptionsPrefix((PetscObject)partitioning.get(), prefix));
+  PetscCall(MatPartitioningSetFromOptions(partitioning));
+  PetscCall(MatPartitioningGetType(partitioning, &type));
+  PetscCall(PetscStrncpy(name, type, length));
+  PetscBool ptscotch, current;
+  PetscCall(PetscStrcmp(type, MATPARTITIONINGPTSCOTCH, &ptscotch));
+  PetscCall(PetscStrcmp(type, MATPARTITIONINGCURRENT, &current));
+  *done = !current && (!ptscotch || integers_of_ptscotch_fit());
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLayouts(A, &map, NULL));
   PetscCall(MatGetSize(A, &N, NULL));
   PetscCall(PetscMalloc1(n + 1, &rows));
@@ -229,13 +254,8 @@ PetscErrorCode repartition(Mat A, const Graph &given, const char *prefix, Graph 
     std::sort(columns + rows[i], columns + rows[i + 1]);
   }
   PetscCall(MatCreateMPIAdj(comm, n, N, rows, columns, NULL, adjacency.out())); // takes the arrays
-  PetscCall(MatPartitioningCreate(comm, partitioning.out()));
-  PetscCall(PetscObjectSetOptionsPrefix((PetscObject)partitioning.get(), prefix));
   PetscCall(MatPartitioningSetAdjacency(partitioning, adjacency));
-  PetscCall(MatPartitioningSetFromOptions(partitioning));
   PetscCall(MatPartitioningApply(partitioning, is.out()));
-  PetscCall(MatPartitioningGetType(partitioning, &type));
-  PetscCall(PetscStrncpy(name, type, length));
   // new places of the neighbours, then rows to where they belong
   vector<PetscInt> ghost_part(given.ghost.size());
   PetscCall(ISGetIndices(is, &part));

@@ -26,7 +26,8 @@ struct Graph {
 // That of a square MATAIJ by its layout. Collective.
 PetscErrorCode graph_of(Mat A, Graph *g);
 // The same graph after MatPartitioning, which reads its type and options under the prefix; name tells which it was. Unknowns stay in A's layout.
-PetscErrorCode repartition(Mat A, const Graph &given, const char *prefix, Graph *g, char *name, std::size_t length);
+// Not done where PETSc has no partitioner that can be used.
+PetscErrorCode repartition(Mat A, const Graph &given, const char *prefix, Graph *g, char *name, std::size_t length, bool *done);
 
 // A set of unknowns that has an end of each edge between two processes: flags for own, then ghost. A smallest one between each two processes; of
 // their union what is not needed is dropped. Does not depend on the timing of messages. Collective.

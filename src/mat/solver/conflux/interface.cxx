@@ -26,7 +26,8 @@
 
   For `MATAIJ`, each process eliminates the unknowns that have no neighbours on other processes by a sequential sparse factorisation, whose options have the
   prefix -mat_conflux_interior_. The interface that is left, a smallest set of unknowns between each two processes, is a dense matrix for the LU described here. Of the partition
-  of the matrix and one by `MatPartitioning` (-mat_partitioning_type) that with less work by a model is taken. Interiors that are singular, or so close to it that the interface
+  of the matrix and one by `MatPartitioning` (-mat_partitioning_type) that with less work by a model is taken; that of the matrix where PETSc has no partitioner, or a PT-Scotch
+  whose integers are not `PetscInt` (Debian's PETSc with 64-bit indices), which -mat_conflux_view says. Interiors that are singular, or so close to it that the interface
   matrix would be inaccurate, give unknowns to the interface until they are not. The matrix is scaled by powers of two, rows and columns. It is reported as singular
   (`MAT_FACTOR_NUMERIC_ZEROPIVOT`; the row is -1 if there is none in particular) if its reciprocal condition number by an estimate is below a tenth of
   -pc_factor_zeropivot. Solves are refined if a test with a known solution says that this helps. `-pc_type cholesky` runs through LU.
