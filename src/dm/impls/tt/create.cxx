@@ -135,8 +135,9 @@ PetscErrorCode DMDestroy_TT(DM dm)
 
   Notes:
   Index i of a mode with a DM is entry i of the global vectors of that DM, in the numbering of PETSc, and each process stores the part of the mode
-  that it owns of these vectors. What is a field over the mode, such as the solution at given parameters, is an ordinary global vector of the
-  mode's DM: that DM writes it to a VTK file, interpolates it, has its coordinates and ghost points. The DM of a mode lives on the processes of this DM; or every
+  that it owns of these vectors. A field over the mode, such as the solution at given parameters, is an ordinary global vector of the
+  mode's DM: that DM writes it to a VTK file, interpolates it, has its coordinates and ghost points. The numbering of a `DMDA` or a `DMPLEX` depends on the number of
+  processes, so a TT vector that `VecView()` writes to a binary file is to be read on as many as wrote it. The DM of a mode lives on the processes of this DM; or every
   process gives one of its own, all alike, and the mode is replicated.
 
   Local vectors are like global ones, because a tensor train has no ghost entries; the copies between them copy or add.

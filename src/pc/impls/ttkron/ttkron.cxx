@@ -220,6 +220,7 @@ PetscErrorCode kron_destroy_solver(KronMode &mode)
   PetscFunctionBegin;
   PetscCall(kron_reset_mode(mode));
   PetscCall(KSPDestroy(&mode.ksp));
+  mode.dm      = nullptr;
   mode.options = false;
   mode.note.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
