@@ -16,7 +16,8 @@ static char help[] = "Heat conduction in a layered cube for all conductivities o
 
   Sample runs.
       ./ex5                                                     17^3 points, 4 layers, 11 samples: 7.2e7 unknowns
-      mpiexec -n 4 ./ex5 -mean_view vtk:mean.vts                the mean temperature for ParaView
+      mpiexec -n 4 ./ex5 -mean_view vtk:mean.vts                the mean temperature for ParaView (PETSc
+                                                                writes such files of a DMDA for real numbers only)
       ./ex5 -point 0,3,10,5 -field_view vtk:point.vts           and the field at sample 0 of the first parameter, 3 of the second, ...
       ./ex5 -pc_ttkron_mode_0_pc_type mg -pc_ttkron_mode_0_pc_mg_levels 3 -pc_ttkron_mode_0_pc_mg_galerkin both
                                                                 geometric multigrid on the cube: PCTTKRON hands the DMDA to the solver of its mode
