@@ -358,7 +358,7 @@ TEST(DMTTCreation, Plex)
   const PetscInt index[2] = {0, 3};
   PetscInt       M;
 
-  VEC_OK(squares(4, 3, plex.out()));
+  VEC_OK(squares(plex.out()));
   VEC_OK(DMTTCreate(PETSC_COMM_WORLD, 2, dm.out()));
   VEC_OK(DMTTSetModeDM(dm, 0, plex));
   VEC_OK(DMTTSetModeSize(dm, 1, PETSC_TT_AUTO, 6));

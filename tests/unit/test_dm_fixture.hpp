@@ -33,22 +33,21 @@ inline PetscErrorCode line(MPI_Comm comm, PetscInt N, DM *da)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Nx x Ny squares, one unknown at each vertex.
-inline PetscErrorCode squares(PetscInt Nx, PetscInt Ny, DM *plex)
+// 4 x 3 squares, one unknown at each vertex. By options: the arguments of DMPlexCreateBoxMesh() change with the version of PETSc.
+inline PetscErrorCode squares(DM *plex)
 {
-  const PetscInt faces[2] = {Nx, Ny}, components = 1, dofs[3] = {1, 0, 0};
-  DM             parallel = nullptr;
+  const PetscInt components = 1, dofs[3] = {1, 0, 0};
   PetscSection   section;
 
   PetscFunctionBegin;
-  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, 2, PETSC_FALSE, faces, NULL, NULL, NULL, PETSC_TRUE, plex));
-  PetscCall(DMPlexDistribute(*plex, 0, NULL, &parallel));
-  if (parallel) {
-    PetscCall(DMDestroy(plex));
-    *plex = parallel;
-  }
+  PetscCall(PetscOptionsInsertString(NULL, "-squares_dm_plex_dim 2 -squares_dm_plex_simplex 0 -squares_dm_plex_box_faces 4,3"));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, plex));
+  PetscCall(DMSetType(*plex, DMPLEX));
+  PetscCall(DMSetOptionsPrefix(*plex, "squares_"));
+  PetscCall(DMSetFromOptions(*plex));
   PetscCall(DMSetNumFields(*plex, 1));
   PetscCall(DMPlexCreateSection(*plex, NULL, &components, dofs, 0, NULL, NULL, NULL, NULL, &section));
+  for (const char *option : {"-squares_dm_plex_dim", "-squares_dm_plex_simplex", "-squares_dm_plex_box_faces"}) PetscCall(PetscOptionsClearValue(NULL, option));
   PetscCall(DMSetLocalSection(*plex, section));
   PetscCall(PetscSectionDestroy(&section));
   PetscFunctionReturn(PETSC_SUCCESS);
