@@ -2,6 +2,7 @@
 #define PETSCTT_H
 
 /* PETScTT: tensor-train vectors, operators and solvers for PETSc. This header includes all the others. */
+#include <petscttdm.h>
 #include <petscttksp.h>
 #include <petscttlu.h>
 #include <petscttmat.h>

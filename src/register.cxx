@@ -7,6 +7,7 @@
 PETSC_EXTERN PetscErrorCode VecRegisterTTLoading(void); // src/vec: what makes VecLoad() of an untyped vector find our files
 PETSC_EXTERN PetscErrorCode VecCreate_TT(Vec);
 PETSC_EXTERN PetscErrorCode MatCreate_TT(Mat);
+PETSC_EXTERN PetscErrorCode DMCreate_TT(DM);
 PETSC_EXTERN PetscErrorCode MatGetFactor_dense_conflux(Mat, MatFactorType, Mat *);
 PETSC_EXTERN PetscErrorCode MatGetFactor_aij_conflux(Mat, MatFactorType, Mat *);
 PETSC_EXTERN PetscErrorCode PCCreate_TTKron(PC);
@@ -55,7 +56,7 @@ PetscErrorCode PetscTTFinalizePackage(void)
 }
 
 /*@C
-  PetscTTInitializePackage - Registers the types, log events and options of PETScTT: `VECTT`, `MATTT`, `MATSOLVERCONFLUX`, `PCTTKRON`, `KSPTTGMRES`.
+  PetscTTInitializePackage - Registers the types, log events and options of PETScTT: `VECTT`, `MATTT`, `DMTT`, `MATSOLVERCONFLUX`, `PCTTKRON`, `KSPTTGMRES`.
 
   Not Collective
 
@@ -63,7 +64,7 @@ PetscErrorCode PetscTTFinalizePackage(void)
 
   Notes:
   Programs that load the library with -dll_append need not call it. Programs that link the library call it after
-  `PetscInitialize()`, unless their first call into the library is one that creates an object (`VecCreateTT()`, `MatCreateTT()`).
+  `PetscInitialize()`, unless their first call into the library is one that creates an object (`VecCreateTT()`, `MatCreateTT()`, `DMTTCreate()`).
   It may be called any number of times, and again after a new `PetscInitialize()`.
 
 .seealso: `PetscTTFinalizePackage()`, `VecCreateTT()`, `MatCreateTT()`
@@ -80,6 +81,7 @@ PetscErrorCode PetscTTInitializePackage(void)
   PetscCall(VecRegisterTTLoading());
   PetscCall(VecRegister(VECTT, VecCreate_TT));
   PetscCall(MatRegister(MATTT, MatCreate_TT));
+  PetscCall(DMRegister(DMTT, DMCreate_TT));
   for (MatFactorType factor : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY}) {
     for (MatType type : {MATSEQDENSE, MATMPIDENSE, "scalapack"}) PetscCall(MatSolverTypeRegister(MATSOLVERCONFLUX, type, factor, MatGetFactor_dense_conflux));
     for (MatType type : {MATSEQAIJ, MATMPIAIJ}) PetscCall(MatSolverTypeRegister(MATSOLVERCONFLUX, type, factor, MatGetFactor_aij_conflux));

@@ -40,21 +40,6 @@ PetscErrorCode nominal_index(const Space &space, const std::vector<Int> &index, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-
-enum Kind : PetscInt { kind_replicated, kind_distributed, kind_explicit };
-
-// Reads -tt_replicate_max once per call; the same limit for vectors and operators, hence no prefix.
-PetscErrorCode replicate_max(PetscInt *limit)
-{
-  PetscFunctionBegin;
-  *limit = 32;
-  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-tt_replicate_max", limit, nullptr));
-  PetscCheck(*limit >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-tt_replicate_max %" PetscInt_FMT " is negative", *limit);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Are the m integers in a[] the same on all processes?  *where is the first that is not, or -1. Collective.
 PetscErrorCode first_difference(MPI_Comm comm, const std::vector<PetscInt> &a, PetscInt *where)
 {
   std::vector<PetscInt> extremes(2 * a.size());
@@ -68,6 +53,20 @@ PetscErrorCode first_difference(MPI_Comm comm, const std::vector<PetscInt> &a, P
   *where = -1;
   for (std::size_t i = 0; i < a.size() && *where < 0; ++i)
     if (extremes[2 * i] != -1 - extremes[2 * i + 1]) *where = (PetscInt)i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
+
+enum Kind : PetscInt { kind_replicated, kind_distributed, kind_explicit };
+
+// Reads -tt_replicate_max once per call; the same limit for vectors and operators, hence no prefix.
+PetscErrorCode replicate_max(PetscInt *limit)
+{
+  PetscFunctionBegin;
+  *limit = 32;
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-tt_replicate_max", limit, nullptr));
+  PetscCheck(*limit >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-tt_replicate_max %" PetscInt_FMT " is negative", *limit);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -39,6 +39,9 @@ const SpacePtr &space_of(Vec v);
 // the space: pass PetscObjectComm() of the object that will hold it. Collective.
 PetscErrorCode make_space(MPI_Comm comm, PetscInt d, const PetscInt n[], const PetscInt N[], SpacePtr *space);
 
+// Are the integers in a the same on all processes, which must give equally many?  *where is the first that is not, or -1. Collective, one reduction.
+PetscErrorCode first_difference(MPI_Comm comm, const std::vector<PetscInt> &a, PetscInt *where);
+
 // The nominal layout of vectors over `space`: N = product of the modes when it fits a PetscInt, otherwise their sum, n = PETSc's
 // even split of N. `product` tells which (may be null). MATTT uses the same for its rows and columns. Not collective.
 PetscErrorCode nominal_sizes(const Space &space, PetscInt *n, PetscInt *N, bool *product);

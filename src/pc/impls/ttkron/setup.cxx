@@ -2,6 +2,7 @@
 #include "pc/impls/ttkron/ttkron.hpp"
 
 #include "mat/mattt.hpp"
+#include "petscttdm.h"
 #include "sys/guard.hpp"
 #include "sys/handle.hpp"
 
@@ -270,6 +271,35 @@ PetscErrorCode zero_pivot(Mat M, PC inner, bool *zero)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A DMTT that the PC has got from its KSP, SNES or TS knows a DM for the mode: what PCMG, PCFIELDSPLIT and the like build on. It does not give the
+// operator; and one that the user has set stays.
+PetscErrorCode hand_down_dm(PC pc, Int k)
+{
+  KronMode   &mine = kron_of(pc).modes[k];
+  DM          dm, mode, present;
+  PC          inner;
+  PetscBool   tensor = PETSC_FALSE;
+  PetscInt    d;
+  PetscMPIInt same;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetDM(pc, &dm));
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMTT, &tensor));
+  if (!tensor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(mine.ksp, &inner));
+  PetscCall(PCGetDM(inner, &present));
+  PetscCall(DMTTGetNumModes(dm, &d));
+  if ((present && present != mine.dm) || k >= d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMTTGetModeDM(dm, k, &mode));
+  if (!mode || mode == present) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_compare(PetscObjectComm((PetscObject)mode), PetscObjectComm((PetscObject)mine.ksp), &same));
+  if (same != MPI_IDENT && same != MPI_CONGRUENT) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetDM(mine.ksp, mode));
+  PetscCall(KSPSetDMActive(mine.ksp, PETSC_FALSE));
+  mine.dm = mode;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode setup_solver(PC pc, Int k)
 {
   KronMode          &mode = kron_of(pc).modes[k];
@@ -280,6 +310,7 @@ PetscErrorCode setup_solver(PC pc, Int k)
 
   PetscFunctionBegin;
   PetscCall(kron_create_ksp(pc, k));
+  PetscCall(hand_down_dm(pc, k));
   PetscCall(KSPSetOperators(mode.ksp, mode.M, mode.M));
   PetscCall(set_default_solver(mode));
   if (!mode.options && pc->setfromoptionscalled) {

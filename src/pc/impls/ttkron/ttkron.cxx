@@ -220,6 +220,7 @@ PetscErrorCode kron_destroy_solver(KronMode &mode)
   PetscFunctionBegin;
   PetscCall(kron_reset_mode(mode));
   PetscCall(KSPDestroy(&mode.ksp));
+  mode.dm      = nullptr;
   mode.options = false;
   mode.note.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -295,6 +296,9 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   The default solver of a mode is `KSPPREONLY` with `PCLU`, `PCCHOLESKY` for a real matrix known to be positive definite, `PCJACOBI`
   for a diagonal one. On several processes the factorisation is that of MUMPS, failing this any package that can factor the matrix;
   without one `PCREDUNDANT` solves on every process, and -ksp_view says so. A replicated mode is solved by every process alike.
+
+  When the preconditioner has got a `DMTT` from its solver (`KSPSetDM()`, `SNESSetDM()`, `TSSetDM()`), the solver of mode k gets the DM of that mode, for the
+  preconditioners that build on one: -pc_ttkron_mode_0_pc_type mg -pc_ttkron_mode_0_pc_mg_levels 3 -pc_ttkron_mode_0_pc_mg_galerkin both is geometric multigrid.
 
   The preconditioner is set up again when the operator has changed, and also when the values of one of the matrices that the operator is made of, or of
   one given by `PCTTKronSetModeMat()`, have changed.

@@ -19,6 +19,7 @@ struct KronMode {
   Mat         user    = nullptr; // matrix given by the user (referenced), null: projection of the operator
   Mat         M       = nullptr; // matrix the solver works with, null before set-up
   KSP         ksp     = nullptr;
+  DM          dm      = nullptr; // what set-up has given to ksp, which holds the reference
   bool        options = false;   // the options database has been read by ksp
   Vec         b = nullptr, x = nullptr; // headers without arrays for solves column by column
   std::string note;              // what the choice of the default solver should tell the user
