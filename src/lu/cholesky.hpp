@@ -32,7 +32,8 @@ public:
   Cholesky(const Cholesky &)            = delete;
   Cholesky &operator=(const Cholesky &) = delete;
 
-  // The rows of this process, column-major. The lower triangle is read, and of the diagonal the real part. Collective.
+  // The rows of this process, column-major. The lower triangle is read, and of the diagonal the real part. Collective. Throws PETSC_ERR_MEM on all
+  // processes where one has not the memory that the plan predicts.
   void factor(const Scalar *a, Count lda);
   // X = A^-1 B; rows of this process of both. Throws if there are no factors. Collective. b may be x.
   void solve(Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);

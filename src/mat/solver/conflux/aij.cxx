@@ -63,6 +63,7 @@ PetscErrorCode layout(SparseLU &f, Mat A)
   Count largest = std::max<Count>(1, f.n_i());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT64_T, MPI_MAX, comm));
   f.columns = std::min<Count>(128, std::max<Count>(8, ((Count)1 << 24) / largest));
+  f.largest = largest;
   if (f.sub) PetscCall(MatDestroySubMatrices(4, &f.sub));
   PetscCall(MatDestroy(&f.interior));
   // from A's rows
@@ -148,6 +149,7 @@ PetscErrorCode symbolic(Mat F, Mat A, IS, IS, const MatFactorInfo *)
   PetscInt  m, n;
 
   PetscFunctionBegin;
+  PetscCall(conflux::check_layouts(F, 'N', A->rmap, A->cmap));
   PetscCall(MatGetSize(A, &m, &n));
   PetscCheck(m == n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "Matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, m, n);
   PetscCall(MatHasCongruentLayouts(A, &congruent));
@@ -228,6 +230,7 @@ PetscErrorCode factor_interface(Mat F, const Buffer &c)
   Buffer                 s;
 
   PetscFunctionBegin;
+  PetscCall(conflux::agree_on_memory(comm, (double)(f.n_r() * f.n_g()), "the interface matrix"));
   PetscCallTT(s = Buffer((size_t)(f.n_r() * f.n_g())));
   s.fill(0);
   PetscCall(assemble_interface(f, comm, c, s));
@@ -340,6 +343,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *info)
   PetscBool         found;
 
   PetscFunctionBegin;
+  PetscCall(conflux::check_layouts(F, 'N', A->rmap, A->cmap));
   PetscCallTT(PetscThrowTT(factor(F, A, info)));
   PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &found));
   if (found) {
@@ -357,7 +361,12 @@ PetscErrorCode solve_vec(Mat F, char op, Vec b, Vec x)
   PetscScalar       *to;
   PetscInt           n;
 
+  PetscLayout        map_b, map_x;
+
   PetscFunctionBegin;
+  PetscCall(VecGetLayout(b, &map_b));
+  PetscCall(VecGetLayout(x, &map_x));
+  PetscCall(conflux::check_layouts(F, op, map_b, map_x));
   PetscCall(VecGetLocalSize(b, &n));
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArrayWrite(x, &to));
@@ -388,6 +397,7 @@ PetscErrorCode solve_mat(Mat F, char op, Mat B, Mat X)
   MatHandle          converted;
 
   PetscFunctionBegin;
+  PetscCall(conflux::check_layouts(F, op, B->rmap, X->rmap));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, ""));
   PetscCheck(dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "Solutions in a matrix of type %s; MATDENSE is possible", ((PetscObject)X)->type_name);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense_b, MATSEQDENSE, MATMPIDENSE, ""));
@@ -395,16 +405,17 @@ PetscErrorCode solve_mat(Mat F, char op, Mat B, Mat X)
     PetscCall(MatConvert(B, MATDENSE, MAT_INITIAL_MATRIX, converted.out()));
     B = converted;
   }
+  if (F->factorerrortype) {
+    PetscCall(conflux::set_infinite(F, X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetLocalSize(B, &n, NULL));
   PetscCall(MatGetSize(B, NULL, &k));
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(X, &ldx));
   PetscCall(MatDenseGetArrayRead(B, &from));
   PetscCall(MatDenseGetArrayWrite(X, &to));
-  if (F->factorerrortype) { // as MatSolve() does
-    PetscCall(PetscInfo(F, "MatFactorError %d\n", (int)F->factorerrortype));
-    for (PetscInt c = 0; c < k; ++c) std::fill_n(to + (Count)c * ldx, n, Scalar(std::numeric_limits<Real>::infinity()));
-  } else PetscCallTT(PetscThrowTT(solve_columns(lu_of(F), PetscObjectComm((PetscObject)F), op, n, k, from, ldb, to, ldx)));
+  PetscCallTT(PetscThrowTT(solve_columns(lu_of(F), PetscObjectComm((PetscObject)F), op, n, k, from, ldb, to, ldx)));
   PetscCall(MatDenseRestoreArrayWrite(X, &to));
   PetscCall(MatDenseRestoreArrayRead(B, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
