@@ -34,7 +34,8 @@ Cholesky::Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const Symmetric
   const double block = (double)g_.class_rows(0) * (double)wl(std::min(g_.tile, g_.n), g_.layers - 1);
   PETSCTT_REQUIRE((double)g_.tile * (double)g_.tile < longest && block < longest, PETSC_ERR_SUP,
                   "Tiles of %lld and %g entries of a panel in one message; at most %lld: more processes or narrower tiles", (long long)g_.tile, block, (long long)longest);
-  check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+  comm_ = comm;
+  if (size_ > 1) check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"); // communicators are few, and one process sends nothing
   active_ = rank_ < g_.active();
   std::vector<int> everybody((std::size_t)size_), layers;
   for (int p = 0; p < size_; ++p) everybody[(std::size_t)p] = p;
@@ -64,7 +65,7 @@ Cholesky::~Cholesky()
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  if (!finalized && size_ > 1) MPI_Comm_free(&comm_);
 }
 
 // Begins at another process for each class, so that what the first or last of a group has more of goes round.

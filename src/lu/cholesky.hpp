@@ -26,7 +26,7 @@ public:
     Real  min_pivot = 0, max_pivot = 0; // on the diagonal of L
   };
 
-  // Collective on comm, which is duplicated. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of what is solved for.
+  // Collective on comm, which is duplicated unless it has one process. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of what is solved for.
   Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const SymmetricGrid &grid);
   ~Cholesky();
   Cholesky(const Cholesky &)            = delete;

@@ -40,7 +40,8 @@ LU::LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vect
   const Count message = 1 + g_.tile + g_.tile * g_.tile + g_.local_rows(0) * ((g_.tile + g_.layers - 1) / g_.layers);
   PETSCTT_REQUIRE(g_.py == 1 || message <= longest_message, PETSC_ERR_SUP, "Panels of %lld entries in one message; at most %lld: more processes or narrower tiles", (long long)message,
                   (long long)longest_message);
-  check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+  comm_ = comm;
+  if (size_ > 1) check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"); // communicators are few, and one process sends nothing
   active_ = rank_ < g_.active();
   std::vector<int> everybody((std::size_t)size_);
   for (int p = 0; p < size_; ++p) everybody[(std::size_t)p] = p;
@@ -71,7 +72,7 @@ LU::~LU()
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  if (!finalized && size_ > 1) MPI_Comm_free(&comm_);
 }
 
 double LU::memory_words() const

@@ -44,7 +44,7 @@ struct Outcome {
 // processes of the tile's grid column.
 class LU {
 public:
-  // Collective on comm, which is duplicated. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of B, and rows of X by
+  // Collective on comm, which is duplicated unless it has one process. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of B, and rows of X by
   // column_starts, which are the row_starts unless given; the other way round for transposed solves.
   LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vector<Count> column_starts = {});
   ~LU();

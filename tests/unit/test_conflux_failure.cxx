@@ -383,6 +383,16 @@ TEST(ConfluxFailure, Prefixes)
   EXPECT_EQ(o.unused(), "");
 }
 
+// A package that is not there is an error, not a reason to take all interiors for singular
+TEST(ConfluxFailure, UnknownPackage)
+{
+  const Options o({"-mat_conflux_interior_mat_solver_type nobody"});
+  MatHandle     A, F;
+  ASSERT_OK(square(MATAIJ, 24, A.out()));
+  const QuietErrors quiet;
+  EXPECT_EQ((int)symbolic(A, MAT_FACTOR_LU, F.out()), (int)PETSC_ERR_MISSING_FACTOR);
+}
+
 // A tile is not wider than the matrix, of which arrays are made
 TEST(ConfluxFailure, WideTiles)
 {

@@ -33,16 +33,20 @@ PetscErrorCode read_sparse_options(Mat F)
   f.repartition   = (int)mode;
   f.block.prefix  = std::string(prefix ? prefix : "") + "mat_conflux_interior_";
   f.block.package = package;
+  PetscCheck(f.block.package != MATSOLVERCONFLUX, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "The interiors need a sequential package, not " MATSOLVERCONFLUX);
+  MatHandle probe;
+  PetscBool there;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 1, 1, 1, NULL, probe.out()));
   if (f.block.package.empty()) {
-    MatHandle probe;
-    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 1, 1, 1, NULL, probe.out()));
     for (const char *candidate : {MATSOLVERMUMPS, MATSOLVERUMFPACK, MATSOLVERPETSC}) {
-      PetscBool there;
       PetscCall(MatGetFactorAvailable(probe, candidate, MAT_FACTOR_LU, &there));
       if (there && f.block.package.empty()) f.block.package = candidate;
     }
+  } else { // its failures would be taken for singular interiors
+    PetscCall(MatGetFactorAvailable(probe, package, MAT_FACTOR_LU, &there));
+    PetscCheck(there, PetscObjectComm((PetscObject)F), PETSC_ERR_MISSING_FACTOR, "-mat_conflux_interior_mat_solver_type %s: PETSc has no LU factorisation of that name for sequential sparse matrices",
+               package);
   }
-  PetscCheck(f.block.package != MATSOLVERCONFLUX, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "The interiors need a sequential package, not " MATSOLVERCONFLUX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
