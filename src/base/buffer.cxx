@@ -1,5 +1,8 @@
 #include "base/buffer.hpp"
 
+#include "base/memory.hpp"
+
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -56,6 +59,7 @@ void *take_memory(std::size_t bytes)
     void *a = fit->second;
     p.cached -= c;
     p.used += c;
+    p.peak = std::max(p.peak, p.used);
     p.free.erase(fit);
     return a;
   }
@@ -105,11 +109,33 @@ void free_cached_memory()
   p.peak = p.used;
 }
 
+std::size_t peak_memory()
+{
+  Pool                       &p = pool();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  return p.peak;
+}
+
 std::size_t fresh_memory()
 {
   Pool                       &p = pool();
   std::lock_guard<std::mutex> lock(p.mutex);
   return p.fresh;
+}
+
+bool can_take_memory(double bytes)
+{
+  if (bytes <= 0) return true;
+  if (!(bytes < 0.5 * (double)std::numeric_limits<std::size_t>::max())) return false;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (void *a = ::operator new((std::size_t)bytes, alignment, std::nothrow)) {
+      *static_cast<volatile char *>(a) = 0; // or the pair is optimised away
+      ::operator delete(a, alignment);
+      return true;
+    }
+    free_cached_memory();
+  }
+  return false;
 }
 
 std::size_t cached_memory()

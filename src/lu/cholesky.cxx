@@ -1,6 +1,7 @@
 #include "lu/cholesky.hpp"
 
 #include "base/error.hpp"
+#include "base/memory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +11,8 @@ namespace petsctt::lu {
 
 namespace {
 
-constexpr Count longest = Count(1) << 27; // entries of one message
-constexpr int   tag     = 3;              // of panels; teams have others
+constexpr Count longest = longest_message;
+constexpr int   tag     = 3; // of panels; teams have others
 
 void check_mpi(int ierr, const char *call)
 {
@@ -24,6 +25,7 @@ Cholesky::Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const Symmetric
 {
   check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+  g_.tile = std::min(g_.tile, std::max<Count>(g_.n, 1)); // arrays of tile x tile are made
   PETSCTT_REQUIRE((int)starts_.size() == size_ + 1 && starts_.back() == g_.n, PETSC_ERR_ARG_SIZ,
                   "Row ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
   PETSCTT_REQUIRE(g_.layers >= 1 && g_.tile >= 1 && g_.active() <= size_, PETSC_ERR_ARG_OUTOFRANGE,
@@ -32,7 +34,8 @@ Cholesky::Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const Symmetric
   const double block = (double)g_.class_rows(0) * (double)wl(std::min(g_.tile, g_.n), g_.layers - 1);
   PETSCTT_REQUIRE((double)g_.tile * (double)g_.tile < longest && block < longest, PETSC_ERR_SUP,
                   "Tiles of %lld and %g entries of a panel in one message; at most %lld: more processes or narrower tiles", (long long)g_.tile, block, (long long)longest);
-  check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+  comm_ = comm;
+  if (size_ > 1) check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"); // communicators are few, and one process sends nothing
   active_ = rank_ < g_.active();
   std::vector<int> everybody((std::size_t)size_), layers;
   for (int p = 0; p < size_; ++p) everybody[(std::size_t)p] = p;
@@ -62,7 +65,7 @@ Cholesky::~Cholesky()
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  if (!finalized && size_ > 1) MPI_Comm_free(&comm_);
 }
 
 // Begins at another process for each class, so that what the first or last of a group has more of goes round.
@@ -161,16 +164,29 @@ bool Cholesky::distribute(const Scalar *a, Count lda)
       if (!(b <= top)) top = b; // NaN as well
       if (!is_finite(top)) break;
     }
-  Scalar found[2] = {is_finite(top) ? (Real)0 : (Real)1, is_finite(top) ? top : (Real)0};
-  world_.max(found, 2);
-  outcome_.finite = real(found[0]) == 0;
-  outcome_.max_a  = real(found[1]);
-  if (!outcome_.finite) return false;
-  if (active_) allocate();
-  constexpr int batches = 8;
-  const auto    first   = [&](int s) { // so that the batches have equal areas
+  // so many batches that what is under way stays small beside the matrix, on a process that has more of the rows than others as well
+  Count most = 1;
+  for (std::size_t p = 0; p + 1 < starts_.size(); ++p) most = std::max(most, starts_[p + 1] - starts_[p]);
+  const int  batches = (int)std::min((double)std::max<Count>(1, g_.tiles()), std::max(8., std::ceil(8. * (double)most * g_.per_layer() / (double)std::max<Count>(1, g_.n))));
+  const auto first   = [&](int s) { // so that the batches have equal areas
     return s == batches ? g_.tiles() : (Count)((double)g_.tiles() * (1 - std::sqrt(1 - (double)s / batches)));
   };
+  double sent = 0; // of a batch, at the most
+  for (int s = 0; s < batches; ++s) {
+    double words = 0;
+    for (Count c = first(s) * g_.tile; c < std::min(end, first(s + 1) * g_.tile); ++c) words += (double)(end - std::max(begin, c));
+    sent = std::max(sent, words);
+  }
+  const double memory   = predict_cholesky(g_).memory;
+  const bool   there    = can_take_memory((active_ ? std::max(memory, sent) : sent) * (double)sizeof(Scalar));
+  Scalar       found[3] = {there ? (Real)0 : (Real)1, is_finite(top) ? (Real)0 : (Real)1, is_finite(top) ? top : (Real)0};
+  world_.max(found, 3);
+  PETSCTT_REQUIRE(real(found[0]) == 0, PETSC_ERR_MEM, "Not all processes have the %g words that the factor of order %lld needs on %d layers of %d processes", memory, (long long)g_.n, g_.layers,
+                  g_.per_layer());
+  outcome_.finite = real(found[1]) == 0;
+  outcome_.max_a  = real(found[2]);
+  if (!outcome_.finite) return false;
+  if (active_) allocate();
   // entries of a piece: on the diagonal, its lower triangle
   const auto from_row = [&](Count j, Count c, Count row) { return std::max(row, j * g_.tile + c); };
   const auto entries  = [&](Count j, Count row, Count rows) {
@@ -246,7 +262,7 @@ void Cholesky::factor(const Scalar *a, Count lda)
   world_.max(found, 4);
   outcome_.not_positive = (Count)real(found[0]);
   outcome_.finite       = real(found[1]) == 0;
-  outcome_.min_pivot    = g_.n ? -real(found[2]) : 0;
+  outcome_.min_pivot    = g_.n && outcome_.not_positive < 0 && outcome_.finite ? -real(found[2]) : 0;
   outcome_.max_pivot    = real(found[3]);
   traffic_.factor       = ledger_;
   ledger_               = Ledger();

@@ -26,13 +26,14 @@ public:
     Real  min_pivot = 0, max_pivot = 0; // on the diagonal of L
   };
 
-  // Collective on comm, which is duplicated. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of what is solved for.
+  // Collective on comm, which is duplicated unless it has one process. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of what is solved for.
   Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const SymmetricGrid &grid);
   ~Cholesky();
   Cholesky(const Cholesky &)            = delete;
   Cholesky &operator=(const Cholesky &) = delete;
 
-  // The rows of this process, column-major. The lower triangle is read, and of the diagonal the real part. Collective.
+  // The rows of this process, column-major. The lower triangle is read, and of the diagonal the real part. Collective. Throws PETSC_ERR_MEM on all
+  // processes where one has not the memory that the plan predicts.
   void factor(const Scalar *a, Count lda);
   // X = A^-1 B; rows of this process of both. Throws if there are no factors. Collective. b may be x.
   void solve(Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);

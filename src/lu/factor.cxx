@@ -36,7 +36,11 @@ void LU::steps()
   }
   double words = (double)(a_.size() + diagonal_.size() + 2 * messages_[0].size());
   for (const Buffer &u : u_) words += (double)u.size();
-  largest_ = std::max(largest_, words + (double)(ml_ * g_.tile * (g_.px * g_.layers > 1 ? 2 : 1)) + (double)(g_.tile * nl_));
+  // beside them a panel (its rows, and what is sent of them or a copy for the tournament) and the slice of U that it is ahead of, or rows of U (partial, gathered,
+  // solved for)
+  const double c = g_.layers, with_panel = (double)(ml_ * g_.tile) * (g_.layers > 1 ? 2 + 1 / c : g_.px > 1 ? 2 : 1) + (double)(nl_ * g_.tile) / c;
+  const double with_rows = (double)(nl_ * g_.tile) * (g_.layers > 1 ? 2 + 1 / c : 3) + (double)(g_.tile * g_.tile);
+  largest_ = std::max(largest_, words + std::max(with_panel, K > 1 ? with_rows : 0));
 
   const auto begin = [&](Count k) { // the panel of tile k, whose columns are up to date
     Scalar *m = messages_[k % 2].data();

@@ -1,6 +1,7 @@
 #include "lu/lu.hpp"
 
 #include "base/error.hpp"
+#include "base/memory.hpp"
 #include "lu/mask.hpp"
 
 #include <algorithm>
@@ -28,13 +29,19 @@ Real largest_of(const Scalar *a, Count n)
 LU::LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vector<Count> column_starts) : g_(grid), starts_(std::move(row_starts)), column_starts_(std::move(column_starts))
 {
   if (column_starts_.empty()) column_starts_ = starts_;
+  g_.tile = std::min(g_.tile, std::max<Count>(g_.n, 1)); // arrays of tile x tile are made
   check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
   PETSCTT_REQUIRE((int)starts_.size() == size_ + 1 && starts_.back() == g_.n && (int)column_starts_.size() == size_ + 1 && column_starts_.back() == g_.n, PETSC_ERR_ARG_SIZ, "Row ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
   PETSCTT_REQUIRE(g_.px >= 1 && g_.py >= 1 && g_.layers >= 1 && g_.active() <= size_, PETSC_ERR_ARG_OUTOFRANGE, "A grid of %d x %d x %d processes, of which there are %d", g_.px, g_.py, g_.layers, size_);
   PETSCTT_REQUIRE(g_.tile >= 1 && g_.tile < 32768, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %lld columns; 1 to 32767 are possible", (long long)g_.tile);
   PETSCTT_REQUIRE((double)g_.n < 1 / std::numeric_limits<Real>::epsilon(), PETSC_ERR_SUP, "Row numbers up to %lld cannot be sent as scalars", (long long)g_.n);
-  check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+  // here, where all processes know it, and not on those only whose message is too long
+  const Count message = 1 + g_.tile + g_.tile * g_.tile + g_.local_rows(0) * ((g_.tile + g_.layers - 1) / g_.layers);
+  PETSCTT_REQUIRE(g_.py == 1 || message <= longest_message, PETSC_ERR_SUP, "Panels of %lld entries in one message; at most %lld: more processes or narrower tiles", (long long)message,
+                  (long long)longest_message);
+  comm_ = comm;
+  if (size_ > 1) check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"); // communicators are few, and one process sends nothing
   active_ = rank_ < g_.active();
   std::vector<int> everybody((std::size_t)size_);
   for (int p = 0; p < size_; ++p) everybody[(std::size_t)p] = p;
@@ -65,7 +72,7 @@ LU::~LU()
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  if (!finalized && size_ > 1) MPI_Comm_free(&comm_);
 }
 
 double LU::memory_words() const
@@ -75,13 +82,41 @@ double LU::memory_words() const
   return std::max(largest_, factors);
 }
 
-// Some tiles of every grid column at a time, so that what is under way stays small beside the matrix.
+// Tiles of every grid column that are brought here at a time: few, so that what is under way stays small beside the matrix, on a process that has more
+// of the rows than others as well.
+Count LU::batch() const
+{
+  const Count per_column = (g_.tiles() + g_.py - 1) / g_.py;
+  Count       most       = 1;
+  for (std::size_t p = 0; p + 1 < starts_.size(); ++p) most = std::max(most, starts_[p + 1] - starts_[p]);
+  const double room = (double)g_.local_rows(0) * (double)g_.local_cols(0) / (4. * g_.layers), tiles = room / ((double)most * (double)g_.tile * g_.py);
+  return std::max<Count>(1, std::min((per_column + 7) / 8, (Count)tiles));
+}
+
+// The matrix, and what the plan says of the rest; before that what is sent and received to bring it here. Whether this process has the memory.
+bool LU::allocate()
+{
+  const double columns = (double)batch() * (double)g_.tile;
+  const double sent    = (double)(starts_[(std::size_t)rank_ + 1] - starts_[(std::size_t)rank_]) * std::min((double)g_.n, columns * g_.py);
+  if (!active_) return can_take_memory(sent * (double)sizeof(Scalar));
+  try {
+    const std::size_t size = (std::size_t)(ml_ * nl_);
+    if (a_.size() != size) a_ = Buffer(); // not two of them at a time
+    diagonal_ = Buffer();
+    if (a_.size() != size) a_ = Buffer(size);
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+  const double received = std::min((double)nl_, columns) * (double)(ml_ / g_.layers + 1);
+  return can_take_memory(std::max(sent + received, predict_lu(g_).memory - (double)a_.size()) * (double)sizeof(Scalar));
+}
+
 void LU::distribute(const Scalar *a, Count lda)
 {
   const Count begin = starts_[(std::size_t)rank_], end = starts_[(std::size_t)rank_ + 1], step = (Count)g_.px * g_.layers;
-  const Count per_column = (g_.tiles() + g_.py - 1) / g_.py, batch = std::max<Count>(1, (per_column + 7) / 8);
-  if (active_) {
-    a_ = Buffer((std::size_t)(ml_ * nl_));
+  const Count per_column = (g_.tiles() + g_.py - 1) / g_.py, batch = this->batch();
+  const bool  memory     = allocate();
+  if (active_ && memory) {
     a_.fill(0);
     row_at_.resize((std::size_t)ml_);
     where_.resize((std::size_t)ml_);
@@ -91,14 +126,13 @@ void LU::distribute(const Scalar *a, Count lda)
   }
   Real top = 0;
   for (Count c = 0; c < g_.n; ++c) raise(top, largest_of(a + c * lda, end - begin));
-  outcome_.finite = is_finite(top);
-  Scalar value    = outcome_.finite ? top : -1;
-  // the largest entry, or -1 if a process has one that is not finite
-  Scalar bad = outcome_.finite ? 0 : 1;
-  world_.max(&bad, 1);
-  world_.max(&value, 1);
-  outcome_.finite = real(bad) == 0;
-  outcome_.max_a  = real(value);
+  Scalar found[3] = {memory ? (Real)0 : (Real)1, is_finite(top) ? (Real)0 : (Real)1, is_finite(top) ? top : (Real)0};
+  world_.max(found, 3);
+  if (real(found[0]) != 0) a_ = Buffer();
+  PETSCTT_REQUIRE(real(found[0]) == 0, PETSC_ERR_MEM, "Not all processes have the %g words that the factors of order %lld need on a grid of %d x %d x %d processes", predict_lu(g_).memory,
+                  (long long)g_.n, g_.px, g_.py, g_.layers);
+  outcome_.finite = real(found[1]) == 0;
+  outcome_.max_a  = real(found[2]);
   if (!outcome_.finite) return;
   std::vector<Count> out((std::size_t)size_), in((std::size_t)size_);
   for (Count t0 = 0; t0 < per_column; t0 += batch) {
@@ -146,7 +180,7 @@ void LU::distribute(const Scalar *a, Count lda)
 
 void LU::load(const Scalar *a, Count lda)
 {
-  factored_ = false;
+  factored_ = loaded_ = false;
   outcome_  = Outcome();
   u_.clear();
   ledger_  = Ledger();
@@ -173,7 +207,7 @@ void LU::factorize()
   outcome_.finite     = real(found[1]) == 0;
   outcome_.max_l      = real(found[2]);
   outcome_.max_u      = real(found[3]);
-  outcome_.min_pivot  = g_.n ? -real(found[4]) : 0;
+  outcome_.min_pivot  = g_.n && outcome_.zero_pivot < 0 && outcome_.finite ? -real(found[4]) : 0;
   traffic_.factor     = ledger_;
   ledger_             = Ledger();
   factored_           = outcome_.zero_pivot < 0 && outcome_.finite;

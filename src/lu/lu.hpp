@@ -44,14 +44,15 @@ struct Outcome {
 // processes of the tile's grid column.
 class LU {
 public:
-  // Collective on comm, which is duplicated. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of B, and rows of X by
+  // Collective on comm, which is duplicated unless it has one process. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of B, and rows of X by
   // column_starts, which are the row_starts unless given; the other way round for transposed solves.
   LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vector<Count> column_starts = {});
   ~LU();
   LU(const LU &)            = delete;
   LU &operator=(const LU &) = delete;
 
-  // The rows of this process, column-major: brings A to where it is factorised, and factorises it. Collective, both; or factor() for both.
+  // The rows of this process, column-major: brings A to where it is factorised, and factorises it. Collective, both; or factor() for both. Throws
+  // PETSC_ERR_MEM on all processes where one has not the memory that the plan predicts.
   void load(const Scalar *a, Count lda);
   void factorize();
   void factor(const Scalar *a, Count lda)
@@ -86,7 +87,9 @@ private:
   Scalar       *col(Count t) { return a_.data() + (std::size_t)(t * g_.tile * ml_); }
   const Scalar *col(Count t) const { return a_.data() + (std::size_t)(t * g_.tile * ml_); }
 
-  void distribute(const Scalar *a, Count lda);
+  Count batch() const;
+  bool  allocate();
+  void  distribute(const Scalar *a, Count lda);
   void steps();
   void panel(Count k, Scalar *message);
   void tournament(Count k, const Buffer &rows, Count m, const std::vector<Count> &ids, Buffer &top);

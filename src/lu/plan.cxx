@@ -294,9 +294,13 @@ Prediction predict_cholesky(const SymmetricGrid &g)
   p.words    = words / P;
   p.messages = messages / P;
   p.flops    = N * N * N / 3 / P;
-  // the tiles; L, which grows while panels get shorter; diagonal tiles and what is received
-  const double matrix = N * (N + v) / 2 / layer * unevenness(g);
-  p.memory            = matrix + std::max(matrix / c, (c > 1 ? 3 : 1) * (N / z + v) * v) + rows * v + 2 * rows * v / c;
+  // the tiles; L, which grows as 1 - y^2 while panels and copies of them get shorter as y from 1 to 0; diagonal tiles and what is received, which is put
+  // together if the rows of the tile's own class come from several processes
+  const double slice  = std::ceil(v / c); // of the layer with the widest one
+  const double matrix = N * (N + v) / 2 / layer * unevenness(g), l = std::max(matrix * slice / v, 1.), copies = (c > 1 ? 3 : 1) * (N / z + v) * v;
+  p.memory            = matrix + (copies >= 2 * l ? copies : l + copies * copies / (4 * l)) + rows * v + 2 * rows * slice;
+  if (g.pattern == Pattern::triangle && g.order > 2) p.memory += (double)g.class_rows(0) * slice;
+  p.memory *= 1.03; // shares of tiles differ a little from process to process
   p.seconds           = seconds(g, p, Machine());
   return p;
 }

@@ -8,7 +8,7 @@ namespace petsctt::lu {
 
 namespace {
 
-constexpr Count chunk = Count(1) << 27; // entries of one message at most: below the range of an int in bytes as well
+constexpr Count chunk = longest_message;
 
 void check_mpi(int ierr, const char *call)
 {
@@ -155,8 +155,8 @@ void Ring::begin(Scalar *a, Count n, int root)
   const int p = team_->size(), q = (team_->me() + p - root) % p;
   a_          = a;
   root_       = root;
-  PETSCTT_REQUIRE(n <= chunk, PETSC_ERR_SUP, "A panel of %lld entries in one message; at most %lld: more processes or narrower tiles", (long long)n, (long long)chunk);
   if (p == 1) return;
+  PETSCTT_REQUIRE(n <= chunk, PETSC_ERR_PLIB, "%lld entries in one message; at most %lld", (long long)n, (long long)chunk);
   if (q == 0) team_->isend(a, n, (team_->me() + 1) % p, out_);
   else {
     in_.emplace_back();

@@ -11,6 +11,8 @@
 // Communication of the dense factorisations: point-to-point messages only, so that what is counted is exactly what was sent.
 namespace petsctt::lu {
 
+constexpr Count longest_message = Count(1) << 27; // entries: below the range of an int in bytes as well
+
 // Sent and received by this process. One word is one Scalar; a message to itself is none, and an empty one is not sent.
 struct Ledger {
   Count messages = 0, words = 0, received = 0;

@@ -285,12 +285,13 @@ TEST(Cholesky, WordsAsPredicted)
     if (g.active() > 1) {
       EXPECT_LE(top, 1.25 * sum[0] / g.active());
     }
-    EXPECT_LE(f.memory_words(), 1.25 * p.memory + 1000);
+    EXPECT_LE(f.memory_words(), p.memory);
   }
 }
 
 TEST(Cholesky, GridsOfThousandProcesses)
 {
+  if (world_size() > 1) GTEST_SKIP() << "arithmetic that is the same on any number of processes";
   for (int q : {2, 3, 4, 5, 7, 8, 9, 16, 27}) {
     const SymmetricGrid g = symmetric_grid(4096, 1, Pattern::plane, q, 1);
     const int           R = q * q + q + 1;

@@ -211,6 +211,7 @@ TEST(LUPlan, PredictionIsMeasured)
       double counted[2] = {(double)f.traffic().factor.words, (double)f.traffic().factor.messages};
       MPI_Allreduce(MPI_IN_PLACE, counted, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
       const Prediction p = predict_lu(g);
+      EXPECT_LE(f.memory_words(), 1.01 * p.memory);
       if (size == 1) {
         EXPECT_EQ(counted[0], 0);
       } else {

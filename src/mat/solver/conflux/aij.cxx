@@ -33,16 +33,20 @@ PetscErrorCode read_sparse_options(Mat F)
   f.repartition   = (int)mode;
   f.block.prefix  = std::string(prefix ? prefix : "") + "mat_conflux_interior_";
   f.block.package = package;
+  PetscCheck(f.block.package != MATSOLVERCONFLUX, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "The interiors need a sequential package, not " MATSOLVERCONFLUX);
+  MatHandle probe;
+  PetscBool there;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 1, 1, 1, NULL, probe.out()));
   if (f.block.package.empty()) {
-    MatHandle probe;
-    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 1, 1, 1, NULL, probe.out()));
     for (const char *candidate : {MATSOLVERMUMPS, MATSOLVERUMFPACK, MATSOLVERPETSC}) {
-      PetscBool there;
       PetscCall(MatGetFactorAvailable(probe, candidate, MAT_FACTOR_LU, &there));
       if (there && f.block.package.empty()) f.block.package = candidate;
     }
+  } else { // its failures would be taken for singular interiors
+    PetscCall(MatGetFactorAvailable(probe, package, MAT_FACTOR_LU, &there));
+    PetscCheck(there, PetscObjectComm((PetscObject)F), PETSC_ERR_MISSING_FACTOR, "-mat_conflux_interior_mat_solver_type %s: PETSc has no LU factorisation of that name for sequential sparse matrices",
+               package);
   }
-  PetscCheck(f.block.package != MATSOLVERCONFLUX, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "The interiors need a sequential package, not " MATSOLVERCONFLUX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,6 +67,7 @@ PetscErrorCode layout(SparseLU &f, Mat A)
   Count largest = std::max<Count>(1, f.n_i());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT64_T, MPI_MAX, comm));
   f.columns = std::min<Count>(128, std::max<Count>(8, ((Count)1 << 24) / largest));
+  f.largest = largest;
   if (f.sub) PetscCall(MatDestroySubMatrices(4, &f.sub));
   PetscCall(MatDestroy(&f.interior));
   // from A's rows
@@ -148,6 +153,7 @@ PetscErrorCode symbolic(Mat F, Mat A, IS, IS, const MatFactorInfo *)
   PetscInt  m, n;
 
   PetscFunctionBegin;
+  PetscCall(conflux::check_layouts(F, 'N', A->rmap, A->cmap));
   PetscCall(MatGetSize(A, &m, &n));
   PetscCheck(m == n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "Matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, m, n);
   PetscCall(MatHasCongruentLayouts(A, &congruent));
@@ -228,6 +234,7 @@ PetscErrorCode factor_interface(Mat F, const Buffer &c)
   Buffer                 s;
 
   PetscFunctionBegin;
+  PetscCall(conflux::agree_on_memory(comm, (double)(f.n_r() * f.n_g()), "the interface matrix"));
   PetscCallTT(s = Buffer((size_t)(f.n_r() * f.n_g())));
   s.fill(0);
   PetscCall(assemble_interface(f, comm, c, s));
@@ -340,6 +347,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *info)
   PetscBool         found;
 
   PetscFunctionBegin;
+  PetscCall(conflux::check_layouts(F, 'N', A->rmap, A->cmap));
   PetscCallTT(PetscThrowTT(factor(F, A, info)));
   PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &found));
   if (found) {
@@ -357,7 +365,12 @@ PetscErrorCode solve_vec(Mat F, char op, Vec b, Vec x)
   PetscScalar       *to;
   PetscInt           n;
 
+  PetscLayout        map_b, map_x;
+
   PetscFunctionBegin;
+  PetscCall(VecGetLayout(b, &map_b));
+  PetscCall(VecGetLayout(x, &map_x));
+  PetscCall(conflux::check_layouts(F, op, map_b, map_x));
   PetscCall(VecGetLocalSize(b, &n));
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArrayWrite(x, &to));
@@ -388,6 +401,7 @@ PetscErrorCode solve_mat(Mat F, char op, Mat B, Mat X)
   MatHandle          converted;
 
   PetscFunctionBegin;
+  PetscCall(conflux::check_layouts(F, op, B->rmap, X->rmap));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, ""));
   PetscCheck(dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "Solutions in a matrix of type %s; MATDENSE is possible", ((PetscObject)X)->type_name);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense_b, MATSEQDENSE, MATMPIDENSE, ""));
@@ -395,16 +409,17 @@ PetscErrorCode solve_mat(Mat F, char op, Mat B, Mat X)
     PetscCall(MatConvert(B, MATDENSE, MAT_INITIAL_MATRIX, converted.out()));
     B = converted;
   }
+  if (F->factorerrortype) {
+    PetscCall(conflux::set_infinite(F, X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetLocalSize(B, &n, NULL));
   PetscCall(MatGetSize(B, NULL, &k));
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(X, &ldx));
   PetscCall(MatDenseGetArrayRead(B, &from));
   PetscCall(MatDenseGetArrayWrite(X, &to));
-  if (F->factorerrortype) { // as MatSolve() does
-    PetscCall(PetscInfo(F, "MatFactorError %d\n", (int)F->factorerrortype));
-    for (PetscInt c = 0; c < k; ++c) std::fill_n(to + (Count)c * ldx, n, Scalar(std::numeric_limits<Real>::infinity()));
-  } else PetscCallTT(PetscThrowTT(solve_columns(lu_of(F), PetscObjectComm((PetscObject)F), op, n, k, from, ldb, to, ldx)));
+  PetscCallTT(PetscThrowTT(solve_columns(lu_of(F), PetscObjectComm((PetscObject)F), op, n, k, from, ldb, to, ldx)));
   PetscCall(MatDenseRestoreArrayWrite(X, &to));
   PetscCall(MatDenseRestoreArrayRead(B, &from));
   PetscFunctionReturn(PETSC_SUCCESS);

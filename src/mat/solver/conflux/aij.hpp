@@ -52,7 +52,7 @@ struct SparseLU : conflux::Common {
   Count n_g() const { return (Count)split.interface.size(); }
   Count g_begin = 0, g_end = 0; // rows of the interface matrix here
   Count n_r() const { return g_end - g_begin; }
-  Count columns = 1; // right-hand sides at a time: about 128 MB of the largest interior
+  Count columns = 1, largest = 1; // right-hand sides at a time: about 128 MB of the largest interior; and its unknowns
 };
 
 // Right-hand sides of this process in the factor's order: interior unknowns and interface rows, each packed, column-major.

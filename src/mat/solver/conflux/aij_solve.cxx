@@ -155,6 +155,9 @@ PetscErrorCode solve_columns(SparseLU &f, MPI_Comm comm, char op, Count n, Count
   const Count block = f.columns, n_i = f.n_i(), n_r = f.n_r();
 
   PetscFunctionBegin;
+  // right-hand sides as they come, as leaves, and while they are solved for: large blocks of them are decided on together
+  if (f.largest * std::min(block, nrhs) > 250000)
+    PetscCall(conflux::agree_on_memory(comm, (double)std::min(block, nrhs) * (double)(n + (f.refinements ? 7 : 4) * (n_i + n_r) + 2 * f.n_t()), "a block of right-hand sides"));
   // A = R^-1 A' C^-1 with the scales R and C: A^-1 b = C A'^-1 R b, and the transpose
   const auto before = [&](Count i) { return i < n_i ? (transposed ? f.column_i : f.row_i)[(size_t)i] : transposed ? f.column_g[(size_t)(f.g_begin + i - n_i)] : f.row_g[(size_t)(i - n_i)]; };
   const auto after  = [&](Count i) { return i < n_i ? (transposed ? f.row_i : f.column_i)[(size_t)i] : transposed ? f.row_g[(size_t)(i - n_i)] : f.column_g[(size_t)(f.g_begin + i - n_i)]; };

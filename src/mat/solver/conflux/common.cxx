@@ -1,10 +1,14 @@
 // What the factorisations of dense and of sparse matrices by conflux have in common.
 #include "mat/solver/conflux/conflux.hpp"
 
+#include "base/memory.hpp"
 #include "iobound/program.hpp"
 
+#include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace petsctt::conflux {
 
@@ -30,6 +34,47 @@ PetscErrorCode free_memory(MPI_Comm comm, double *words)
   if (mine <= 0) mine = PETSC_MAX_REAL;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MIN, comm));
   *words = all >= PETSC_MAX_REAL ? 0 : all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode agree_on_memory(MPI_Comm comm, double words, const char what[])
+{
+  double found[2] = {can_take_memory(words * (double)sizeof(PetscScalar)) ? 0. : 1., words};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCheck(found[0] == 0, comm, PETSC_ERR_MEM, "Not all processes have the memory for %s, %g words at the most", what, found[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_layouts(Mat F, char op, PetscLayout b, PetscLayout x)
+{
+  const PetscLayout rows = op == 'N' ? F->rmap : F->cmap, columns = op == 'N' ? F->cmap : F->rmap;
+  PetscBool         same_b, same_x;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutCompare(b, rows, &same_b));
+  PetscCall(PetscLayoutCompare(x, columns, &same_x));
+  PetscCheck(same_b, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_SIZ, "The %" PetscInt_FMT " rows of the right-hand side are not distributed as those of the matrix: %" PetscInt_FMT " here, %" PetscInt_FMT " of the matrix",
+             b->N, b->n, rows->n);
+  PetscCheck(same_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_SIZ, "The %" PetscInt_FMT " rows of the solution are not distributed as the columns of the matrix: %" PetscInt_FMT " here, %" PetscInt_FMT " of the matrix",
+             x->N, x->n, columns->n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_infinite(Mat F, Mat X)
+{
+  PetscScalar *x;
+  PetscInt     m, n, ld;
+
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(F, "MatFactorError %d\n", (int)F->factorerrortype));
+  PetscCall(MatGetLocalSize(X, &m, NULL));
+  PetscCall(MatGetSize(X, NULL, &n));
+  PetscCall(MatDenseGetLDA(X, &ld));
+  PetscCall(MatDenseGetArrayWrite(X, &x));
+  for (PetscInt c = 0; c < n; ++c) std::fill_n(x + (Count)c * ld, m, Scalar(std::numeric_limits<Real>::infinity()));
+  PetscCall(MatDenseRestoreArrayWrite(X, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,11 +166,26 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Large blocks of right-hand sides are decided on together: what comes here, partial sums, and what is sent of both.
+PetscErrorCode Dense::solve_memory(Count nrhs) const
+{
+  const std::size_t P = rows_.size() - 1;
+  Count             most = 0;
+
+  PetscFunctionBegin;
+  for (std::size_t p = 0; p < P; ++p) most = std::max({most, rows_[p + 1] - rows_[p], columns_[p + 1] - columns_[p]});
+  const double on    = lu_ ? std::min(lu_->grid().px, lu_->grid().py) : std::sqrt((double)cholesky_->grid().per_layer());
+  const double words = (double)std::min<Count>(nrhs, 512) * (2. * (double)most + 4. * (double)rows_.back() / on);
+  if (P > 1 && words > 1e6) PetscCall(agree_on_memory(comm_, words, "a block of right-hand sides"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Dense::solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx)
 {
   PetscFunctionBegin;
   PetscCheck(lu_ || cholesky_, PETSC_COMM_SELF, PETSC_ERR_ORDER, "There are no factors yet");
   LogScope log(events().conflux_solve);
+  PetscCall(solve_memory(nrhs));
   if (lu_) PetscCallTT(lu_->solve(op, nrhs, b, ldb, x, ldx));
   else if (!is_complex || op != 'T') PetscCallTT(cholesky_->solve(nrhs, b, ldb, x, ldx));
   else { // the transpose of a Hermitian matrix is its conjugate

@@ -32,6 +32,8 @@ public:
   PetscErrorCode info(MatConfluxInfo *info) const;
 
 private:
+  PetscErrorCode solve_memory(Count nrhs) const;
+
   MPI_Comm                      comm_ = MPI_COMM_NULL; // that of the matrix
   MatFactorType                 type_ = MAT_FACTOR_LU;
   std::vector<Count>            rows_, columns_;
@@ -45,6 +47,13 @@ private:
 PetscErrorCode read_options(Mat F, Settings &s);
 // Words that a process may take: what the machine has free, shared among the processes on it; 0 where it does not say. Collective.
 PetscErrorCode free_memory(MPI_Comm comm, double *words);
+// Fails on all processes if one could not take so many words now (0 where a process has nothing to take): a process that fails alone leaves the
+// others waiting. Collective.
+PetscErrorCode agree_on_memory(MPI_Comm comm, double words, const char what[]);
+// The rows of b and x must be distributed as those of the factor, which PETSc does not look at everywhere. Fails on all processes.
+PetscErrorCode check_layouts(Mat F, char op, PetscLayout b, PetscLayout x);
+// X := Inf, as MatSolve() does if there are no factors; PETSc leaves it to MatMatSolve() of the type. X: a dense matrix.
+PetscErrorCode set_infinite(Mat F, Mat X);
 // Zero pivots and numbers that are not finite as PETSc reports them. Collective.
 PetscErrorCode report_failure(Mat F, PetscInt pivot, bool finite, const char what[]);
 PetscErrorCode print(const MatConfluxInfo &info, MatFactorType type, PetscViewer viewer);

@@ -8,7 +8,8 @@ namespace petsctt::conflux {
 namespace {
 
 struct DenseFactor : Common {
-  MatHandle A; // for iterative refinement
+  MatHandle        A; // for iterative refinement, as long as it is what was factorised
+  PetscObjectState state = 0;
 };
 
 DenseFactor *factor_of(Mat F) { return static_cast<DenseFactor *>(F->data); }
@@ -26,7 +27,9 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
   PetscViewerFormat  format;
 
   PetscFunctionBegin;
+  PetscCall(check_layouts(F, 'N', A->rmap, A->cmap));
   PetscCall(read_options(F, f->settings));
+  F->erroriffailure = A->erroriffailure; // PCLU sets it on the matrix
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &dense, MATSEQDENSE, MATMPIDENSE, ""));
   if (!dense) {
     PetscCall(MatConvert(A, MATDENSE, MAT_INITIAL_MATRIX, converted.out()));
@@ -39,12 +42,11 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
   PetscCall(MatDenseGetArrayRead(D, &a));
   PetscCall(f->dense.factor(PetscObjectComm((PetscObject)A), F->factortype, rows, columns, a, lda, f->settings, F));
   PetscCall(MatDenseRestoreArrayRead(D, &a));
-  if (f->A.get() != A) {
-    f->A = MatHandle();
-    if (f->settings.refine > 0) {
-      PetscCall(PetscObjectReference((PetscObject)A));
-      f->A = MatHandle(A);
-    }
+  f->A = MatHandle();
+  if (f->settings.refine > 0) {
+    PetscCall(PetscObjectReference((PetscObject)A));
+    f->A = MatHandle(A);
+    PetscCall(PetscObjectStateGet((PetscObject)A, &f->state));
   }
   F->assembled = PETSC_TRUE;
   PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &view));
@@ -73,6 +75,20 @@ PetscErrorCode cholesky_symbolic(Mat F, Mat, IS, const MatFactorInfo *)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Whether solves are refined: with another matrix than the one that was factorised they would converge to something else, or not at all.
+PetscErrorCode refines(DenseFactor *f, bool *yes)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  *yes = f->settings.refine > 0 && f->A;
+  if (!*yes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectStateGet((PetscObject)f->A.get(), &state));
+  *yes = state == f->state;
+  if (!*yes) PetscCall(PetscInfo(f->A.get(), "The matrix has changed since its factorisation: no refinement\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // X := X + op(A)^-1 (B - op(A) X), `refine` times
 PetscErrorCode refine(DenseFactor *f, char op, Vec b, Vec x)
 {
@@ -81,7 +97,6 @@ PetscErrorCode refine(DenseFactor *f, char op, Vec b, Vec x)
   PetscScalar       *d;
 
   PetscFunctionBegin;
-  if (f->settings.refine == 0 || !f->A) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(b, r.out()));
   PetscCall(VecDuplicate(x, dx.out()));
   for (PetscInt s = 0; s < f->settings.refine; ++s) {
@@ -104,8 +119,13 @@ PetscErrorCode solve_one(Mat F, char op, Vec b, Vec x)
   const PetscScalar *bb;
   PetscScalar       *xx;
   PetscInt           nb, nx;
+  PetscLayout        map_b, map_x;
+  bool               refined;
 
   PetscFunctionBegin;
+  PetscCall(VecGetLayout(b, &map_b));
+  PetscCall(VecGetLayout(x, &map_x));
+  PetscCall(check_layouts(F, op, map_b, map_x));
   PetscCall(VecGetLocalSize(b, &nb));
   PetscCall(VecGetLocalSize(x, &nx));
   PetscCall(VecGetArrayRead(b, &bb));
@@ -113,7 +133,8 @@ PetscErrorCode solve_one(Mat F, char op, Vec b, Vec x)
   PetscCall(f->dense.solve(op, 1, bb, PetscMax(nb, 1), xx, PetscMax(nx, 1)));
   PetscCall(VecRestoreArrayRead(b, &bb));
   PetscCall(VecRestoreArray(x, &xx));
-  PetscCall(refine(f, op, b, x));
+  PetscCall(refines(f, &refined));
+  if (refined) PetscCall(refine(f, op, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,8 +161,10 @@ PetscErrorCode solve_many(Mat F, char op, Mat B, Mat X)
   PetscScalar       *xx;
   PetscInt           ldb, ldx, n;
   PetscBool          dense;
+  bool               refined;
 
   PetscFunctionBegin;
+  PetscCall(check_layouts(F, op, B->rmap, X->rmap));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense, MATSEQDENSE, MATMPIDENSE, ""));
   if (!dense) {
     PetscCall(MatConvert(B, MATDENSE, MAT_INITIAL_MATRIX, dense_b.out()));
@@ -153,14 +176,18 @@ PetscErrorCode solve_many(Mat F, char op, Mat B, Mat X)
     x = dense_x;
   }
   PetscCall(MatGetSize(b, NULL, &n));
-  PetscCall(MatDenseGetLDA(b, &ldb));
-  PetscCall(MatDenseGetLDA(x, &ldx));
-  PetscCall(MatDenseGetArrayRead(b, &bb));
-  PetscCall(MatDenseGetArrayWrite(x, &xx));
-  PetscCall(f->dense.solve(op, n, bb, ldb, xx, ldx));
-  PetscCall(MatDenseRestoreArrayWrite(x, &xx));
-  PetscCall(MatDenseRestoreArrayRead(b, &bb));
-  if (f->settings.refine > 0 && f->A)
+  if (F->factorerrortype) PetscCall(set_infinite(F, x));
+  else {
+    PetscCall(MatDenseGetLDA(b, &ldb));
+    PetscCall(MatDenseGetLDA(x, &ldx));
+    PetscCall(MatDenseGetArrayRead(b, &bb));
+    PetscCall(MatDenseGetArrayWrite(x, &xx));
+    PetscCall(f->dense.solve(op, n, bb, ldb, xx, ldx));
+    PetscCall(MatDenseRestoreArrayWrite(x, &xx));
+    PetscCall(MatDenseRestoreArrayRead(b, &bb));
+  }
+  PetscCall(refines(f, &refined));
+  if (refined && !F->factorerrortype)
     for (PetscInt c = 0; c < n; ++c) {
       Vec bc, xc;
       PetscCall(MatDenseGetColumnVecRead(b, c, &bc));

@@ -37,7 +37,7 @@
 
   A pivot that is exactly zero, or a number that is not finite, ends the factorisation on all processes; `PCSetUp()` then reports
   `PC_FAILED` (`KSP_DIVERGED_PC_FAILED`), `MatFactorGetErrorZeroPivot()` the number of the pivot (its column, as in
-  LAPACK's info), and `MatSolve()` gives Inf.
+  LAPACK's info), and `MatSolve()` and `MatMatSolve()` give Inf. -pc_factor_zeropivot and -pc_factor_shift_type mean nothing to dense matrices.
 
   There are no functions for the determinant and the inertia: nothing but the solves is offered.
 
@@ -123,7 +123,10 @@ PetscErrorCode MatConfluxSetTile(Mat F, PetscInt tile)
 
   Notes:
   The plan takes no grid whose predicted memory is above the limit, and fails with `PETSC_ERR_MEM`, naming the words needed, if there is none.
-  By default the limit is the memory that is free when the factorisation begins, shared among the processes of a machine.
+  By default the limit is the memory that is free when the factorisation begins, shared among the processes of a machine; with a grid of the user's there is none.
+
+  The limit is for the factorisation: rows of the matrix itself and right-hand sides are not counted, nor, of `MATAIJ`, anything but the factors of the interface. Whatever the limit,
+  a factorisation or a large block of right-hand sides for which a process cannot take the memory fails with `PETSC_ERR_MEM` on all processes before it begins.
 
 .seealso: `MATSOLVERCONFLUX`, `MatConfluxSetGrid()`
 @*/
@@ -153,7 +156,7 @@ PetscErrorCode MatConfluxSetMemory(Mat F, PetscReal megabytes)
   Notes:
   Each step computes the residual with the matrix that was factorised, in the precision of `PetscScalar`, and solves for it once more: with the
   growth of pivots that `MatConfluxInfo` shows it regains what the factorisation lost. Set it before the factorisation, which keeps a reference
-  to the matrix then; the matrix must not be changed between the factorisation and the solves.
+  to a dense matrix then. If that has been changed since (`KSPSetReusePreconditioner()`), solves are not refined. For `MATAIJ` the values of the factorisation are kept.
 
 .seealso: `MATSOLVERCONFLUX`, `MatConfluxGetInfo()`
 @*/
