@@ -40,6 +40,10 @@ def load(path, name=None, kind="vec", into=None, comm=None):
         obj.setName(name)
     elif _is_hdf5(path) and into is None:
         raise ValueError("%s: objects in HDF5 files have names; give one" % path)
+    if _is_hdf5(path):
+        formats.check_hdf5(path)
+    else:
+        open(path, "rb").close()  # the same error on all processes if there is none
     viewer = (PETSc.Viewer().createHDF5 if _is_hdf5(path) else PETSc.Viewer().createBinary)(str(path), PETSc.Viewer.Mode.READ, comm=obj.comm)
     try:
         if isinstance(obj, PETSc.Vec):

@@ -25,7 +25,8 @@ def check_cores(cores):
         if c.ndim != 3 or c.size == 0:
             raise FormatError("core %d is of shape %s, not r x N x r'" % (k, c.shape))
         if c.shape[0] != (cores[k - 1].shape[2] if k else 1):
-            raise FormatError("core %d begins with rank %d, the one before ends with %d" % (k, c.shape[0], cores[k - 1].shape[2] if k else 1))
+            before = "the one before ends with %d" % cores[k - 1].shape[2] if k else "not 1: is the order of its indices another one?"
+            raise FormatError("core %d begins with rank %d, %s" % (k, c.shape[0], before))
     if cores[-1].shape[2] != 1:
         raise FormatError("the last core ends with rank %d, not 1: is the order of its indices another one?" % cores[-1].shape[2])
     kind = complex if any(np.iscomplexobj(c) for c in cores) else float
@@ -128,6 +129,22 @@ def _scaled(cores, mantissa, exponent):
 # ---- HDF5
 
 
+def check_hdf5(path):
+    """FormatError unless `path` is an HDF5 file as long as it says it is. PETSc's viewer does not get over a file that cannot be opened."""
+    with open(path, "rb") as handle:
+        data = handle.read(4096)
+        size = handle.seek(0, 2)
+    start = next((at for at in (0, 512, 1024, 2048) if data[at : at + 8] == b"\x89HDF\r\n\x1a\n"), None)
+    if start is None or len(data) < start + 48:
+        raise FormatError("%s is no HDF5 file" % path)
+    kind = data[start + 8]  # of the superblock, which has the addresses of its own begin and of the end of the file
+    base, end = {0: (24, 40), 1: (28, 44)}.get(kind, (12, 28))
+    width = data[start + (13 if kind < 2 else 9)]
+    number = lambda at: int.from_bytes(data[start + at : start + at + width], "little")  # noqa: E731
+    if width == 8 and size < number(end):
+        raise FormatError("%s: truncated, %d bytes of %d" % (path, size, number(end)))
+
+
 def write_hdf5(path, cores, name="x", complex_scalars=None, mode="w"):
     """Writes what VecView() of a vector of this name would into an HDF5 file."""
     import h5py
@@ -188,6 +205,7 @@ def _hdf5_value(f, item, matlab):
 def _read_hdf5(path, name):
     import h5py
 
+    check_hdf5(path)
     with h5py.File(path, "r") as f:
         ours = [key for key in f if isinstance(f[key], h5py.Group) and _of_type(f[key].attrs.get("petsctt_type", "")) == "vectt"]
         if name in ours or (name is None and len(ours) == 1):
