@@ -85,7 +85,7 @@ protected:
     const hsize_t   n = a.size();
     H5Adelete(g, name);
     const hid_t space = H5Screate_simple(1, &n, nullptr), at = H5Acreate2(g, name, H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT);
-    EXPECT_GE(H5Awrite(at, H5T_NATIVE_LLONG, a.data()), 0);
+    EXPECT_TRUE(n == 0 || H5Awrite(at, H5T_NATIVE_LLONG, a.data()) >= 0);
     H5Aclose(at);
     H5Sclose(space);
     H5Gclose(g);
@@ -135,7 +135,7 @@ TEST_F(HDF5File, ModesOfTheFile)
   EXPECT_LT(distance(dense_of(z), dense_of(x)), 1e-15);
   VEC_OK(VecCreate(PETSC_COMM_WORLD, other.out()));
   VEC_OK(VecSetSizes(other, PETSC_DECIDE, 1201));
-  EXPECT_PETSC_ERROR(read(other, "x", VecTTLoad), PETSC_ERR_ARG_SIZ, "nominal size 1200");
+  EXPECT_PETSC_ERROR(read(other, "x", VecTTLoad), PETSC_ERR_FILE_UNEXPECTED, "nominal size 1200");
   // VecTTLoad() of a binary file
   ViewerHandle viewer;
   VEC_OK(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file_name, FILE_MODE_WRITE, viewer.out()));

@@ -169,7 +169,13 @@ PetscErrorCode load_train(Vec v, PetscViewer viewer)
     PetscCall(VecLoad(packed, viewer));
     PetscCall(unpack(packed, comm, space, &x));
   }
-  if (!space) PetscCall(adopt_space(v, x.space()));
+  if (!space) {
+    PetscInt N;
+    PetscCall(nominal_sizes(*x.space(), nullptr, &N, nullptr));
+    PetscCheck(v->map->N < 0 || v->map->N == N, comm, PETSC_ERR_FILE_UNEXPECTED, "The TT vector in the file, %s, has nominal size %" PetscInt_FMT ", the vector to load has %" PetscInt_FMT,
+               x.space()->describe().c_str(), N, v->map->N);
+    PetscCall(adopt_space(v, x.space()));
+  }
   PetscCall(set_train(v, std::move(x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
