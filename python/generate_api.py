@@ -35,18 +35,33 @@ def argument_type(text):
 
 
 def struct_fields(body):
-    """[(type, name, length)], length 0 for a single one."""
+    """[(type, name, length)], length 0 for a single one, 'void *' for pointers; None when a field is of another kind: then Python does without the struct."""
     fields = []
     for statement in body.split(";"):
-        if not statement.strip():
+        words = [w for w in statement.split() if w != "const"]
+        if not words:
             continue
-        kind, names = statement.split(None, 1)
+        kind, names = words[0], " ".join(words[1:])
         for name in names.split(","):
-            match = re.fullmatch(r"\s*(\w+)\s*(?:\[(\d+)\])?\s*", name)
+            match = re.fullmatch(r"\s*(\**)\s*(\w+)\s*(?:\[(\d+)\])?\s*", name)
             if not match:
-                raise ValueError("cannot read the field '%s %s'" % (kind, name))
-            fields.append((kind, match.group(1), int(match.group(2) or 0)))
+                return None
+            fields.append(("void *" if match.group(1) else kind, match.group(2), int(match.group(3) or 0)))
     return fields
+
+
+def enum_values(body):
+    """[(name, value)], as far as the values are numbers or names of earlier ones."""
+    value, values = -1, {}
+    for item in body.split(","):
+        label, _, number = (part.strip() for part in item.partition("="))
+        if not label:
+            continue
+        if number and number not in values and not re.fullmatch(r"-?(0x[0-9a-fA-F]+|\d+)", number):
+            break
+        value = values[number] if number in values else int(number, 0) if number else value + 1
+        values[label] = value
+    return list(values.items())
 
 
 def parse(include):
@@ -54,15 +69,11 @@ def parse(include):
     for header in sorted(pathlib.Path(include).glob("*.h")):
         text = declarations(header.read_text(encoding="utf-8"))
         for body, name in re.findall(r"typedef\s+enum\s*\w*\s*\{([^}]*)\}\s*(\w+)\s*;", text):
-            value, values = -1, []
-            for item in body.split(","):
-                if item.strip():
-                    label, _, number = item.partition("=")
-                    value = int(number, 0) if number.strip() else value + 1
-                    values.append((label.strip(), value))
-            enums[name] = values
+            enums[name] = enum_values(body)
         for body, name in re.findall(r"typedef\s+struct\s*\w*\s*\{([^}]*)\}\s*(\w+)\s*;", text):
-            structs[name] = struct_fields(body)
+            fields = struct_fields(body)
+            if fields:
+                structs[name] = fields
         for name, arguments in re.findall(r"PETSCTT_EXTERN\s+PetscErrorCode\s+(\w+)\s*\((.*?)\)\s*;", text, flags=re.S):
             functions[name] = [argument_type(a) for a in split_arguments(" ".join(arguments.split()))]
     return enums, structs, functions

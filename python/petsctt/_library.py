@@ -43,13 +43,15 @@ _VALUES = {"PetscInt": Int, "PetscInt64": ctypes.c_int64, "PetscReal": ctypes.c_
 _VALUES.update({name: ctypes.c_int for name in _api.ENUMS})
 _ARRAYS = {"PetscInt": np.dtype(PETSc.IntType), "PetscInt64": np.dtype(np.int64), "PetscReal": np.dtype(np.float64), "PetscScalar": np.dtype(PETSc.ScalarType),
            "PetscBool": np.dtype(np.intc)}  # fmt: skip
+_OBJECTS = {"Vec", "Mat", "KSP", "PC", "SNES", "TS", "DM", "IS", "EPS", "ST", "BV", "PetscObject", "PetscViewer", "PetscRandom", "PetscLayout", "PetscSF", "VecScatter", "Tao"}
 
 for _name, _values in _api.ENUMS.items():
     globals().update(_values)
 
 
 def _structure(name, fields):
-    kinds = [(field, _VALUES[kind] * length if length else _VALUES[kind]) for kind, field, length in fields]
+    value = lambda kind: ctypes.c_char if kind == "char" else _VALUES.get(kind, ctypes.c_void_p)  # noqa: E731  (else an object or a pointer)
+    kinds = [(field, value(kind) * length if length else value(kind)) for kind, field, length in fields]
     return type(name, (ctypes.Structure,), {"_fields_": kinds})
 
 
@@ -79,9 +81,9 @@ def _array(kind, value, where, keep):
         return None
     if isinstance(value, (ctypes._SimpleCData, ctypes.Structure, ctypes.Array)):
         return ctypes.addressof(value)
-    if isinstance(value, bytes):
-        keep.append(value)
-        return ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p)
+    if isinstance(value, str) and kind == "char":
+        keep.append(ctypes.create_string_buffer(value.encode()))
+        return ctypes.addressof(keep[-1])
     if kind in _ARRAYS:
         if isinstance(value, np.ndarray):  # may be an output: never a copy
             if value.dtype != _ARRAYS[kind] or not (value.flags.c_contiguous or value.flags.f_contiguous):
@@ -112,6 +114,11 @@ def _convert(name, position, kind, value, keep):
         if number.value != value and not np.isnan(value):
             raise OverflowError("%s: %r does not fit" % (where, value))
         return number
+    if isinstance(value, str) and kind.endswith("Type"):  # VecType and the like
+        keep.append(value.encode())
+        return ctypes.c_char_p(keep[-1])
+    if isinstance(value, int) and kind not in _OBJECTS:  # an enum of PETSc
+        return ctypes.c_int(value)
     return ctypes.c_void_p(_handle(value, where))
 
 
@@ -124,7 +131,7 @@ def check(code):
 def call(name, *arguments):
     """Calls a function of the C interface of PETScTT (petsctt*.h) and raises PETSc.Error if it fails.
 
-    Objects are those of petsc4py or None, numbers and flags those of Python, arrays numpy arrays of PETSc's types or (for input) lists, arrays of
+    Objects are those of petsc4py or None, numbers, flags and texts those of Python, arrays numpy arrays of PETSc's types or (for input) lists, arrays of
     objects lists. For an output give an array, or an instance of ctypes: Int(), c_double(), c_void_p(), structs["VecTTRoundingInfo"]().
     """
     kinds = _api.FUNCTIONS[name]

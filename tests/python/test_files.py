@@ -18,7 +18,7 @@ try:
 except ImportError:
     h5py = None
 
-HDF5 = h5py is not None and PETSc.Sys.hasExternalPackage("hdf5")
+HDF5 = h5py is not None and os.environ["PETSCTT_TEST_HDF5"] == "1"
 
 
 def on_one(f):
@@ -160,6 +160,11 @@ class Import(unittest.TestCase):
             on_one(lambda: scipy.io.savemat(file, {"G": self.cell(self.given), "other": 3.0}))
             self.check(file)
             on_one(lambda: scipy.io.savemat(file, {"x": self.fields}, do_compression=True))
+            self.check(file)
+            record = np.zeros((1, 1), dtype=[(key, object) for key in self.fields])
+            for key, value in self.fields.items():
+                record[key][0, 0] = value
+            on_one(lambda: scipy.io.savemat(file, {"x": scipy.io.matlab.MatlabObject(record, "tt_tensor")}))
             self.check(file)
             on_one(lambda: scipy.io.savemat(file, {"x": self.fields, "y": self.cell(self.given[:1])}))
             self.check(file, "x")

@@ -95,6 +95,7 @@ class Vectors(unittest.TestCase):
             (TypeError, lambda: petsctt.call("VecTTSetMaxRank", x, 1.5)),
             (TypeError, lambda: petsctt.call("VecTTSetMaxRank", x)),
             (TypeError, lambda: petsctt.call("VecTTSetMaxRank", "x", 1)),
+            (TypeError, lambda: petsctt.call("VecTTSetMaxRank", 7, 1)),
             (TypeError, lambda: petsctt.call("VecTTGetEntries", x, 1, [0, 0], np.empty(1, np.float32))),
             (OverflowError, lambda: petsctt.call("VecTTSetRoundType", x, 2**40)),
         ):
