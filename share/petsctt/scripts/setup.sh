@@ -86,9 +86,11 @@ petsctt_packages()
   [ -z "$missing" ] || petsctt_apt "$missing"
   if [ "${petsctt_for_tests:-no}" = yes ]; then
     examples=$(petsctt_examples_package)
-    if [ -n "$examples" ] && ! petsctt_have_package "$examples"; then
-      petsctt_apt " $examples"
-    fi
+    wanted_for_tests=
+    for package in $examples $petsctt_python; do # the tests that need what apt does not know are skipped
+      petsctt_have_package "$package" || [ -z "$(apt-cache madison "$package" 2>/dev/null)" ] || wanted_for_tests="$wanted_for_tests $package"
+    done
+    [ -z "$wanted_for_tests" ] || petsctt_apt "$wanted_for_tests"
   fi
 }
 
@@ -104,7 +106,8 @@ petsctt_setup()
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;
   esac
   petsctt_environment
-  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package $petsc4py python3-scipy python3-h5py"
+  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package"
+  petsctt_python="$petsc4py python3-scipy python3-h5py"
   petsctt_packages
   build=$top/build/$variant
   echo "== configuring $build"
