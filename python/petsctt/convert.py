@@ -25,7 +25,8 @@ def main(arguments=None):
             formats.write_binary(options.output, cores, scalars, options.int64)
     except (OSError, ValueError) as error:
         sys.exit("petsctt.convert: %s" % error)
-    print("modes", " x ".join(str(c.shape[1]) for c in cores), " TT ranks", " ".join(str(c.shape[0]) for c in cores), "1", " scalars", "complex" if scalars or cores[0].dtype.kind == "c" else "real")
+    kind = "complex" if scalars or cores[0].dtype.kind == "c" else "real"
+    print("modes %s, TT ranks %s 1, %s scalars" % (" x ".join(str(c.shape[1]) for c in cores), " ".join(str(c.shape[0]) for c in cores), kind))
 
 
 if __name__ == "__main__":

@@ -288,7 +288,8 @@ def read_cores(path, name=None, order="rnr"):
     if name is not None:
         found = {name: found[name]} if name in found else {}
     if len(found) != 1:
-        raise FormatError("%s: %s; it holds %s" % (path, "more than one train, name one" if found else "no train%s" % (" of the name " + name if name else ""), ", ".join(sorted(variables)) or "nothing"))
+        why = "more than one train, name one" if found else "no train" + (" of the name " + name if name else "")
+        raise FormatError("%s: %s; it holds %s" % (path, why, ", ".join(sorted(variables)) or "nothing"))
     value = next(iter(found.values()))
     if isinstance(value, dict):
         if "core" in value:

@@ -82,7 +82,8 @@ std::string list(const std::vector<PetscInt64> &a)
   return s;
 }
 
-PetscErrorCode get_any(MPI_Comm comm_, const std::string &path_, hid_t group, const char name[], bool reals, std::size_t &n, std::vector<PetscInt64> *ints, std::vector<PetscReal> *numbers)
+PetscErrorCode get_any(MPI_Comm comm_, const std::string &path_, hid_t group, const char name[], bool reals, std::size_t &n, std::vector<PetscInt64> *ints,
+                       std::vector<PetscReal> *numbers)
 {
   PetscFunctionBegin;
   PetscCheck(H5Aexists(group, name) > 0, comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: %s has no attribute '%s'", path_.c_str(), name);
@@ -91,7 +92,8 @@ PetscErrorCode get_any(MPI_Comm comm_, const std::string &path_, hid_t group, co
   ID(space, H5Sclose, H5Aget_space, attribute);
   const H5T_class_t    c      = H5Tget_class(type);
   const hssize_t       points = H5Sget_simple_extent_npoints(space);
-  PetscCheck(c == H5T_INTEGER || (reals && c == H5T_FLOAT), comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: attribute '%s' of %s is not of numbers%s", name, path_.c_str(), reals ? "" : " without fraction");
+  PetscCheck(c == H5T_INTEGER || (reals && c == H5T_FLOAT), comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: attribute '%s' of %s is not of numbers%s", name,
+             path_.c_str(), reals ? "" : " without fraction");
   PetscCheck(points >= 0 && points < 100000000, comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: attribute '%s' of %s has %lld numbers", name, path_.c_str(), (long long)points);
   n = (std::size_t)points;
   if (reals) {
@@ -171,14 +173,16 @@ PetscErrorCode HDF5Group::open(PetscViewer viewer, PetscObject object, const cha
   PetscCall(PetscViewerHDF5GetFileId(viewer, &file));
   PetscCheck(exists(file, path_), comm_, PETSC_ERR_FILE_UNEXPECTED, "The HDF5 file has nothing named %s", path_.c_str());
   id_ = open_group_quietly(file, path_.c_str());
-  PetscCheck(id_ >= 0, comm_, PETSC_ERR_FILE_UNEXPECTED, "%s in the HDF5 file is a dataset, and no %s is one; if it is an ordinary object of PETSc, load it as such", path_.c_str(), type);
+  PetscCheck(id_ >= 0, comm_, PETSC_ERR_FILE_UNEXPECTED, "%s in the HDF5 file is a dataset, and no %s is one; if it is an ordinary object of PETSc, load it as such",
+             path_.c_str(), type);
   const std::string found = text_of(id_, "petsctt_type");
   PetscCheck(!found.empty(), comm_, PETSC_ERR_FILE_UNEXPECTED, "%s in the HDF5 file is a group that does not hold a %s: it has no attribute 'petsctt_type'", path_.c_str(), type);
   PetscCheck(found == type, comm_, PETSC_ERR_FILE_UNEXPECTED, "%s in the HDF5 file is a %s, not a %s", path_.c_str(), found.c_str(), type);
   PetscCall(get("petsctt_version", 1, a));
   PetscCheck(a[0] == version, comm_, PETSC_ERR_FILE_UNEXPECTED, "%s is of file version %lld, this library reads version %lld", path_.c_str(), (long long)a[0], (long long)version);
   PetscCall(get("complex", 1, a));
-  PetscCheck(a[0] == (PetscInt64)complexes, comm_, PETSC_ERR_FILE_UNEXPECTED, "%s was written with %s scalars, this PETSc has %s ones", path_.c_str(), a[0] ? "complex" : "real", complexes ? "complex" : "real");
+  PetscCheck(a[0] == (PetscInt64)complexes, comm_, PETSC_ERR_FILE_UNEXPECTED, "%s was written with %s scalars, this PETSc has %s ones", path_.c_str(),
+             a[0] ? "complex" : "real", complexes ? "complex" : "real");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -250,7 +254,8 @@ PetscErrorCode HDF5Group::get(const char name[], std::size_t n, std::vector<Pets
 {
   PetscFunctionBegin;
   PetscCall(get(name, a));
-  PetscCheck(a.size() == n, comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: attribute '%s' of %s has %lld numbers instead of %lld", name, path_.c_str(), (long long)a.size(), (long long)n);
+  PetscCheck(a.size() == n, comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: attribute '%s' of %s has %lld numbers instead of %lld", name, path_.c_str(),
+             (long long)a.size(), (long long)n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -261,7 +266,8 @@ PetscErrorCode HDF5Group::get(const char name[], PetscScalar &a) const
 
   PetscFunctionBegin;
   PetscCall(get_any(comm_, path_, id_, name, true, n, nullptr, &r));
-  PetscCheck(n == (complexes ? 2 : 1), comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: attribute '%s' of %s has %lld numbers instead of %d", name, path_.c_str(), (long long)n, complexes ? 2 : 1);
+  PetscCheck(n == (complexes ? 2 : 1), comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: attribute '%s' of %s has %lld numbers instead of %d", name, path_.c_str(),
+             (long long)n, complexes ? 2 : 1);
   #if defined(PETSC_USE_COMPLEX)
   a = PetscCMPLX(r[0], r[1]);
   #else
@@ -289,7 +295,8 @@ PetscErrorCode HDF5Group::transfer(const std::string &name, const Slab &slab, bo
   if (!writing)
     PetscCheck(H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0, comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: there is no dataset %s", full.c_str());
   ID(layout, H5Sclose, H5Screate_simple, (int)dims.size(), dims.data(), nullptr);
-  const Id dataset(writing ? H5Dcreate2(id_, name.c_str(), scalars ? H5T_IEEE_F64LE : H5T_STD_I64LE, layout, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : H5Dopen2(id_, name.c_str(), H5P_DEFAULT), H5Dclose);
+  const hid_t stored = scalars ? H5T_IEEE_F64LE : H5T_STD_I64LE;
+  const Id    dataset(writing ? H5Dcreate2(id_, name.c_str(), stored, layout, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : H5Dopen2(id_, name.c_str(), H5P_DEFAULT), H5Dclose);
   PetscCheck(dataset >= 0, comm_, writing ? PETSC_ERR_FILE_WRITE : PETSC_ERR_FILE_UNEXPECTED, "HDF5 could not %s the dataset %s", writing ? "make" : "open", full.c_str());
   ID(file, H5Sclose, H5Dget_space, dataset);
   if (!writing) {
@@ -299,7 +306,8 @@ PetscErrorCode HDF5Group::transfer(const std::string &name, const Slab &slab, bo
     if (!found.empty()) CALL_HDF5(H5Sget_simple_extent_dims, file, found.data(), nullptr);
     PetscCheck(found == dims, comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: the dataset %s is %s instead of %s", full.c_str(), list({found.begin(), found.end()}).c_str(),
                list({dims.begin(), dims.end()}).c_str());
-    PetscCheck(c == H5T_INTEGER || (scalars && c == H5T_FLOAT), comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: the dataset %s is not of %s", full.c_str(), scalars ? "numbers" : "integers");
+    PetscCheck(c == H5T_INTEGER || (scalars && c == H5T_FLOAT), comm_, PETSC_ERR_FILE_UNEXPECTED, "Damaged file: the dataset %s is not of %s", full.c_str(),
+               scalars ? "numbers" : "integers");
   }
   for (hsize_t n : dims)
     if (n == 0) PetscFunctionReturn(PETSC_SUCCESS); // for all processes

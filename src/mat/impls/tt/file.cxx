@@ -149,7 +149,8 @@ PetscErrorCode MatLoad_TT(Mat A, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERHDF5, &hdf5));
-  PetscCheck(binary || hdf5, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A MATTT is loaded from a binary or HDF5 viewer, not one of type %s", ((PetscObject)viewer)->type_name);
+  PetscCheck(binary || hdf5, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A MATTT is loaded from a binary or HDF5 viewer, not one of type %s",
+             ((PetscObject)viewer)->type_name);
   if (binary) PetscCall(MatLoad_TT_Binary(A, viewer));
   else PetscCall(MatLoad_TT_HDF5(A, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

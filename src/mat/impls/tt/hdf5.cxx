@@ -96,7 +96,8 @@ PetscErrorCode read_factor(const HDF5Group &parent, const std::string &name, con
   std::string message;
   PetscCallTT({
     for (PetscInt64 j : columns)
-      if (j < 0 || j >= N) message = "The MATTT in the file is damaged: column " + std::to_string((long long)j) + " of a factor of " + std::to_string((long long)N) + " columns in " + group.path();
+      if (j < 0 || j >= N)
+        message = "The MATTT in the file is damaged: column " + std::to_string((long long)j) + " of a factor of " + std::to_string((long long)N) + " columns in " + group.path();
     ja.assign(columns.begin(), columns.end());
   });
   PetscCall(agree(comm, PETSC_ERR_FILE_UNEXPECTED, message));

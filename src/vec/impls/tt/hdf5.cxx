@@ -38,7 +38,8 @@ PetscErrorCode in_range(MPI_Comm comm, const HDF5Group &group, const char what[]
 {
   PetscFunctionBegin;
   for (std::size_t k = 0; k < a.size(); ++k)
-    PetscCheck(a[k] >= least && a[k] <= most, comm, PETSC_ERR_FILE_UNEXPECTED, "Damaged TT vector %s: %s[%d] is %lld, not in %lld..%lld", group.path(), what, (int)k, (long long)a[k], (long long)least, (long long)most);
+    PetscCheck(a[k] >= least && a[k] <= most, comm, PETSC_ERR_FILE_UNEXPECTED, "Damaged TT vector %s: %s[%d] is %lld, not in %lld..%lld", group.path(), what, (int)k,
+               (long long)a[k], (long long)least, (long long)most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,7 +56,8 @@ PetscErrorCode read_head(const HDF5Group &group, MPI_Comm comm, StoredTrain &h)
   PetscCall(in_range(comm, group, "distribution", kind, 0, 2));
   PetscCall(group.get("ranks", N.size() + 1, r));
   PetscCall(in_range(comm, group, "ranks", r, 1, PETSC_MAX_INT));
-  PetscCheck(r.front() == 1 && r.back() == 1, comm, PETSC_ERR_FILE_UNEXPECTED, "Damaged TT vector %s: the outer TT ranks are %lld and %lld, not 1", group.path(), (long long)r.front(), (long long)r.back());
+  PetscCheck(r.front() == 1 && r.back() == 1, comm, PETSC_ERR_FILE_UNEXPECTED, "Damaged TT vector %s: the outer TT ranks are %lld and %lld, not 1", group.path(),
+             (long long)r.front(), (long long)r.back());
   PetscCall(group.get("zero", 1, a));
   PetscCall(in_range(comm, group, "zero", a, 0, 1));
   h.zero = a[0] == 1;

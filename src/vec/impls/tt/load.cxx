@@ -172,8 +172,8 @@ PetscErrorCode load_train(Vec v, PetscViewer viewer)
   if (!space) {
     PetscInt N;
     PetscCall(nominal_sizes(*x.space(), nullptr, &N, nullptr));
-    PetscCheck(v->map->N < 0 || v->map->N == N, comm, PETSC_ERR_FILE_UNEXPECTED, "The TT vector in the file, %s, has nominal size %" PetscInt_FMT ", the vector to load has %" PetscInt_FMT,
-               x.space()->describe().c_str(), N, v->map->N);
+    PetscCheck(v->map->N < 0 || v->map->N == N, comm, PETSC_ERR_FILE_UNEXPECTED,
+               "The TT vector in the file, %s, has nominal size %" PetscInt_FMT ", the vector to load has %" PetscInt_FMT, x.space()->describe().c_str(), N, v->map->N);
     PetscCall(adopt_space(v, x.space()));
   }
   PetscCall(set_train(v, std::move(x)));
