@@ -19,7 +19,7 @@ no word for are the functions here. Indices count from 0, cores are arrays [a, i
 unless they say otherwise. Errors are PETSc.Error with PETSc's messages, or ValueError and TypeError before anything has been sent.
 call() reaches every function of the C interface.
 """
-from ._library import IS_COMPLEX, call, path, structs, variant  # noqa: F401
+from ._library import Int, IS_COMPLEX, call, path, structs, variant, wrap  # noqa: F401
 from .vec import *  # noqa: F401,F403
 from .mat import *  # noqa: F401,F403
 from .solvers import *  # noqa: F401,F403

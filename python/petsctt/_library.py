@@ -75,6 +75,14 @@ def _handle(value, where):
     return value.handle
 
 
+def _comm(value, where):
+    """The MPI_Comm, a pointer or an int, in the lower bits of a register: what a function is passed in either case."""
+    if not isinstance(value, PETSc.Comm):
+        raise TypeError("%s must be a communicator of petsc4py, not %s" % (where, type(value).__name__))
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(_capsule("PyPetscComm_GetPtr"))(value)
+    return ctypes.c_void_p.from_address(pointer)
+
+
 def _array(kind, value, where, keep):
     """The address of what a pointer argument gets; `keep` collects what must live until the call has ended."""
     if value is None:
@@ -106,7 +114,7 @@ def _convert(name, position, kind, value, keep):
     if kind == "PetscScalar":
         return _scalar(value)
     if kind == "MPI_Comm":
-        raise TypeError("%s: make the object by petsc4py and set its type or modes" % where)
+        return _comm(value, where)
     if kind in _VALUES:
         if _VALUES[kind] is not ctypes.c_double and int(value) != value:
             raise TypeError("%s must be an integer, not %r" % (where, value))
@@ -132,7 +140,8 @@ def call(name, *arguments):
     """Calls a function of the C interface of PETScTT (petsctt*.h) and raises PETSc.Error if it fails.
 
     Objects are those of petsc4py or None, numbers, flags and texts those of Python, arrays numpy arrays of PETSc's types or (for input) lists, arrays of
-    objects lists. For an output give an array, or an instance of ctypes: Int(), c_double(), c_void_p(), structs["VecTTRoundingInfo"]().
+    objects lists. For an output give an array, or an instance of ctypes: Int(), c_double(), structs["VecTTRoundingInfo"](), and c_void_p() for an
+    object, which wrap() then makes one of petsc4py.
     """
     kinds = _api.FUNCTIONS[name]
     if len(kinds) != len(arguments):
@@ -141,13 +150,13 @@ def call(name, *arguments):
     check(getattr(_lib, name)(*[_convert(name, i, kind, a, keep) for i, (kind, a) in enumerate(zip(kinds, arguments))]))
 
 
-def _constructor(kind):
-    """petsc4py's own function that makes an object of Python for a handle."""
-    capsule = PETSc.__pyx_capi__["PyPetsc%s_New" % kind]
+def _capsule(name):
+    """The address of a function of petsc4py's own C interface."""
+    capsule = PETSc.__pyx_capi__[name]
     get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(get_pointer(capsule, get_name(capsule)))
+    return get_pointer(capsule, get_name(capsule))
 
 
 def wrap(kind, handle, owned):
@@ -155,7 +164,7 @@ def wrap(kind, handle, owned):
     object is somebody else's and gets one more reference."""
     if not handle.value:
         return None
-    obj = _constructor(kind)(handle)
+    obj = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(_capsule("PyPetsc%s_New" % kind))(handle)
     if owned:
         check(_lib.PetscObjectDereference(handle))
     return obj

@@ -1,3 +1,5 @@
+import ctypes
+import os
 import unittest
 
 import numpy as np
@@ -113,6 +115,24 @@ class Vectors(unittest.TestCase):
             self.assertIn(text, str(caught.exception))
         self.assertEqual(petsctt.ranks(x), [1, 1, 1])
         self.assertEqual(x.refcount, 1)
+
+    def test_any_function(self):
+        handle, d = ctypes.c_void_p(), petsctt.Int()
+        petsctt.call("VecCreateTT", PETSc.COMM_WORLD, 2, None, [3, 4], handle)
+        x = petsctt.wrap("Vec", handle, True)
+        self.assertEqual((x.refcount, x.comm.size, petsctt.modes(x)), (1, COMM.size, [3, 4]))
+        petsctt.call("VecTTGetModes", x, d, None)
+        self.assertEqual(d.value, 2)
+        self.assertRaises(TypeError, petsctt.call, "VecCreateTT", 1, 2, None, [3, 4], handle)
+        self.assertRaises(KeyError, petsctt.call, "VecSet", x, 1.0)
+
+    def test_documented(self):
+        with open(os.path.join(os.environ["PETSCTT_TEST_SOURCE"], "docs", "python.md"), encoding="utf-8") as handle:
+            page = handle.read()
+        for module in (petsctt.vec, petsctt.mat, petsctt.solvers, petsctt.files):
+            for name in module.__all__:
+                self.assertRegex(page, r"`(%s)\b" % name)
+                self.assertTrue(not callable(getattr(petsctt, name)) or getattr(petsctt, name).__doc__)
 
     def test_objects_are_released(self):
         x = petsctt.from_cores(make_cores(2))
