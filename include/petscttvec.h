@@ -28,6 +28,7 @@ typedef struct {
 /* creation and modes */
 PETSCTT_EXTERN PetscErrorCode VecCreateTT(MPI_Comm, PetscInt, const PetscInt[], const PetscInt[], Vec *);
 PETSCTT_EXTERN PetscErrorCode VecTTSetModes(Vec, PetscInt, const PetscInt[], const PetscInt[]);
+PETSCTT_EXTERN PetscErrorCode VecTTLoad(Vec, PetscViewer);
 PETSCTT_EXTERN PetscErrorCode VecTTGetModes(Vec, PetscInt *, const PetscInt *[]);
 PETSCTT_EXTERN PetscErrorCode VecTTGetModeOwnership(Vec, PetscInt, PetscBool *, PetscInt *, PetscInt *);
 PETSCTT_EXTERN PetscErrorCode VecTTCreateModeVec(Vec, PetscInt, Vec *);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Called by ctest with CMAKE BUILD WORK VARIANT LIBDIR GENERATOR CC CXX MPICC MPIEXEC PKG_CONFIG PETSC_CFLAGS PETSC_LIBS set: installs, moves the
-# installed tree, then uses it through find_package, pkg-config and -dll_append.
+# Called by ctest with CMAKE BUILD WORK VARIANT LIBDIR GENERATOR CC CXX MPICC MPIEXEC PKG_CONFIG PETSC_CFLAGS PETSC_LIBS PYTHON PYTHON_PETSC set: installs, moves the
+# installed tree, then uses it through find_package, pkg-config, -dll_append and from Python.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 say() { printf '== %s\n' "$*"; }
@@ -68,4 +68,18 @@ for np in 1 2; do
   expect "type tt and KSP type gmres" "$MPIEXEC" -n $np ./stock -dll_append "$plugin" -vec_type tt -vec_tt_dim 4 -ksp_type gmres -pc_type none
 done
 if "$MPIEXEC" -n 1 ./stock -vec_type tt >without.txt 2>&1; then fail "the stock program knows type tt without the plugin"; fi
+say "the Python package, and the program in README.md"
+if [ -d "$prefix/lib/python3/dist-packages/petsctt" ] && PYTHONPATH=$PYTHON_PETSC "$PYTHON" -c 'import petsc4py.PETSc, scipy' 2>/dev/null; then
+  PYTHONPATH=$prefix/lib/python3/dist-packages:$PYTHON_PETSC
+  PYTHONDONTWRITEBYTECODE=1
+  export PYTHONPATH PYTHONDONTWRITEBYTECODE
+  unset PETSC_DIR PETSC_ARCH
+  [ "$("$PYTHON" -c 'import petsctt; print(petsctt.path)')" = "$plugin" ] || fail "the Python package takes another library"
+  sed -n '/^```python$/,/^```$/{/^```/d;p;}' "$here/../../README.md" >readme.py
+  for np in 1 2; do expect "^\[1, [0-9]*, [0-9]*, 1\] [0-9.]*e-0" "$MPIEXEC" -n $np "$PYTHON" readme.py; done
+  [ -f solution.h5 ] || fail "the program in README.md wrote no file"
+else
+  say "no petsc4py of this variant: the Python package is not tried"
+fi
+
 say "all well"

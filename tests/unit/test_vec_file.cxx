@@ -1,4 +1,4 @@
-// VecView() and VecLoad() with PETSc's binary viewer (and HDF5 where PETSc has it), and files that are not what they should be.
+// VecView() and VecLoad() with PETSc's binary viewer (HDF5: test_hdf5.cxx), and files that are not what they should be.
 #include "test_vec_fixture.hpp"
 
 #include <cstdio>
@@ -236,33 +236,5 @@ TEST_F(VecTTFile, DamagedFilesAreRefused)
   VEC_OK(VecSetType(z, VECTT));
   EXPECT_PETSC_ERROR(read({z}), PETSC_ERR_ARG_WRONGSTATE, "not the TT vector of a file");
 }
-
-#if defined(PETSC_HAVE_HDF5)
-TEST_F(VecTTFile, HDF5)
-{
-  VecHandle    x, y;
-  PetscViewer  viewer = nullptr;
-  const char  *name   = "vec_tt_test.h5";
-  VEC_OK(make_vec({6, 5, 7}, "d", 3, 1, x.out()));
-  VEC_OK(PetscObjectSetName((PetscObject)x.get(), "solution"));
-  VEC_OK(PetscViewerCreate(PETSC_COMM_WORLD, &viewer));
-  VEC_OK(PetscViewerSetType(viewer, PETSCVIEWERHDF5));
-  VEC_OK(PetscViewerFileSetMode(viewer, FILE_MODE_WRITE));
-  VEC_OK(PetscViewerFileSetName(viewer, name));
-  VEC_OK(VecView(x, viewer));
-  VEC_OK(PetscViewerDestroy(&viewer));
-  VEC_OK(PetscViewerCreate(PETSC_COMM_WORLD, &viewer));
-  VEC_OK(PetscViewerSetType(viewer, PETSCVIEWERHDF5));
-  VEC_OK(PetscViewerFileSetMode(viewer, FILE_MODE_READ));
-  VEC_OK(PetscViewerFileSetName(viewer, name));
-  VEC_OK(VecDuplicate(x, y.out()));
-  VEC_OK(PetscObjectSetName((PetscObject)y.get(), "solution"));
-  VEC_OK(VecLoad(y, viewer));
-  VEC_OK(PetscViewerDestroy(&viewer));
-  EXPECT_LT(distance(dense_of(y), dense_of(x)), 1e-15);
-  MPI_Barrier(PETSC_COMM_WORLD);
-  if (rank() == 0) std::remove(name);
-}
-#endif
 
 } // namespace

@@ -1,5 +1,6 @@
 # Sourced by tests/run.sh and tutorials/run.sh (POSIX sh), with `top` set to the checkout, petsctt_more_packages to what they need beyond
-# the build, petsctt_for_tests=yes for PETSc's own example programs and a second variant of PETSc, which the tests load the plugin into. Provides
+# the build, petsctt_for_tests=yes for PETSc's own example programs and a second variant of PETSc, which the tests load the plugin into, and for
+# petsc4py and what the tests of the Python package need. Provides
 #   petsctt_setup [real|complex|real64|complex64]   packages, environment, cmake --preset; sets `variant` and `build`
 #   petsctt_build [TARGET ...]
 # Environment: PETSCTT_VARIANT (default real), PETSCTT_JOBS (default: number of cores), PETSCTT_INSTALL=no (never call apt-get),
@@ -30,7 +31,7 @@ petsctt_missing()
   for pair in c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config python3:python3; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
   done
-  for package in libopenmpi-dev openmpi-bin libopenblas-dev libgtest-dev "$petsc_package" ${petsctt_more_packages:-}; do
+  for package in libopenmpi-dev openmpi-bin libopenblas-dev libhdf5-openmpi-dev libgtest-dev "$petsc_package" ${petsctt_more_packages:-}; do
     petsctt_have_package "$package" || missing="$missing $package"
   done
 }
@@ -85,9 +86,11 @@ petsctt_packages()
   [ -z "$missing" ] || petsctt_apt "$missing"
   if [ "${petsctt_for_tests:-no}" = yes ]; then
     examples=$(petsctt_examples_package)
-    if [ -n "$examples" ] && ! petsctt_have_package "$examples"; then
-      petsctt_apt " $examples"
-    fi
+    wanted_for_tests=
+    for package in $examples $petsctt_python; do # the tests that need what apt does not know are skipped
+      petsctt_have_package "$package" || [ -z "$(apt-cache madison "$package" 2>/dev/null)" ] || wanted_for_tests="$wanted_for_tests $package"
+    done
+    [ -z "$wanted_for_tests" ] || petsctt_apt "$wanted_for_tests"
   fi
 }
 
@@ -96,14 +99,15 @@ petsctt_setup()
   variant=${1:-${PETSCTT_VARIANT:-real}}
   other_package=libpetsc-real-dev
   case $variant in
-    real) petsc_package=libpetsc-real-dev other_package=libpetsc-complex-dev ;;
-    complex) petsc_package=libpetsc-complex-dev ;;
-    real64) petsc_package=libpetsc64-real-dev ;;
-    complex64) petsc_package=libpetsc64-complex-dev ;;
+    real) petsc_package=libpetsc-real-dev petsc4py=python3-petsc4py-real other_package=libpetsc-complex-dev ;;
+    complex) petsc_package=libpetsc-complex-dev petsc4py=python3-petsc4py-complex ;;
+    real64) petsc_package=libpetsc64-real-dev petsc4py=python3-petsc4py-64-real ;;
+    complex64) petsc_package=libpetsc64-complex-dev petsc4py=python3-petsc4py-64-complex ;;
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;
   esac
   petsctt_environment
   [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package python3-sphinx python3-myst-parser"
+  petsctt_python="$petsc4py python3-scipy python3-h5py"
   petsctt_packages
   build=$top/build/$variant
   echo "== configuring $build"

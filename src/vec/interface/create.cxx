@@ -43,6 +43,49 @@ PetscErrorCode VecCreateTT(MPI_Comm comm, PetscInt d, const PetscInt n[], const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace petsctt {
+
+PetscErrorCode adopt_space(Vec v, const SpacePtr &space)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)v);
+  std::string why;
+  bool        agree = true;
+  PetscErrorCode (*stand_in)(Vec, const SpacePtr &) = nullptr; // a sequential vector that was to be a VECTT, see VecCreate_TT()
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)v, "VecTTSetModes_C", &stand_in));
+  if (is_vectt(v) && space_of(v)) {
+    PetscCheck(space->same(*space_of(v)), comm, PETSC_ERR_ARG_WRONGSTATE, "The modes of the vector are set already, to %s; they cannot become %s", space_of(v)->describe().c_str(),
+               space->describe().c_str());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (v->map->n >= 0 || v->map->N >= 0) {
+    PetscCall(PetscLayoutSetUp(v->map));
+    PetscCall(sizes_agree(v, *space, &agree, why));
+    PetscCheck(agree, comm, PETSC_ERR_ARG_SIZ, "%s", why.c_str());
+  }
+  if (is_vectt(v)) PetscCall(set_space(v, space));
+  else if (stand_in) PetscCall(convert(v, space));
+  else PetscCall(build(v, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace petsctt
+
+// Fails unless v is a VECTT, or has no type and was not promised another one.
+static PetscErrorCode may_become_vectt(Vec v)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)v);
+  const char *type = ((PetscObject)v)->type_name;
+  PetscErrorCode (*stand_in)(Vec, const SpacePtr &) = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)v, "VecTTSetModes_C", &stand_in));
+  PetscCheck(is_vectt(v) || !type || stand_in, comm, PETSC_ERR_ARG_WRONG, "The vector is of type %s already, not " VECTT, type);
+  PetscCheck(type || !v->ops->create || v->ops->create == VecCreate_TT, comm, PETSC_ERR_ARG_WRONG, "The vector was given another type than " VECTT " already");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   VecTTSetModes - Sets the sizes and the distribution of the modes of a TT vector
 
@@ -59,37 +102,48 @@ PetscErrorCode VecCreateTT(MPI_Comm comm, PetscInt d, const PetscInt n[], const 
   Notes:
   The modes can be set once. Sizes set before by `VecSetSizes()` must be the nominal ones of the modes, see `VECTT`.
 
-.seealso: `VECTT`, `VecCreateTT()`, `VecTTGetModes()`
+.seealso: `VECTT`, `VecCreateTT()`, `VecTTGetModes()`, `VecTTLoad()`
 @*/
 PetscErrorCode VecTTSetModes(Vec v, PetscInt d, const PetscInt n[], const PetscInt N[])
 {
-  SpacePtr    space;
-  std::string why;
-  bool        agree = true;
+  SpacePtr space;
 
   PetscFunctionBegin;
   PetscCheck(v, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "The vector is NULL");
   PetscCall(PetscTTInitializePackage());
-  MPI_Comm    comm = PetscObjectComm((PetscObject)v);
-  const char *type = ((PetscObject)v)->type_name;
-  PetscErrorCode (*stand_in)(Vec, const SpacePtr &) = nullptr; // a sequential vector that was to be a VECTT, see VecCreate_TT()
-  PetscCall(PetscObjectQueryFunction((PetscObject)v, "VecTTSetModes_C", &stand_in));
-  PetscCheck(is_vectt(v) || !type || stand_in, comm, PETSC_ERR_ARG_WRONG, "The vector is of type %s already, not " VECTT, type);
-  PetscCheck(type || !v->ops->create || v->ops->create == VecCreate_TT, comm, PETSC_ERR_ARG_WRONG, "The vector was given another type than " VECTT " already");
-  PetscCall(make_space(comm, d, n, N, &space));
-  if (is_vectt(v) && space_of(v)) {
-    PetscCheck(space->same(*space_of(v)), comm, PETSC_ERR_ARG_WRONGSTATE, "The modes of the vector are set already, to %s; they cannot become %s", space_of(v)->describe().c_str(),
-               space->describe().c_str());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (v->map->n >= 0 || v->map->N >= 0) {
-    PetscCall(PetscLayoutSetUp(v->map));
-    PetscCall(sizes_agree(v, *space, &agree, why));
-    PetscCheck(agree, comm, PETSC_ERR_ARG_SIZ, "%s", why.c_str());
-  }
-  if (is_vectt(v)) PetscCall(set_space(v, space));
-  else if (stand_in) PetscCall(convert(v, space));
-  else PetscCall(build(v, space));
+  PetscCall(may_become_vectt(v));
+  PetscCall(make_space(PetscObjectComm((PetscObject)v), d, n, N, &space));
+  PetscCall(adopt_space(v, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTLoad - Loads a TT vector from a file, with the modes that it has there
+
+  Collective
+
+  Input Parameters:
++ v      - the vector; it becomes a `VECTT` if it has no type yet, with the modes of the file if it has none
+- viewer - a `PETSCVIEWERBINARY` or `PETSCVIEWERHDF5` opened for reading; in HDF5 the vector is found by its name, `PetscObjectSetName()`
+
+  Level: beginner
+
+  Notes:
+  Files are written by `VecView()`, on any number of processes. Where `v` has modes this is `VecLoad()`. Into a vector without modes `VecLoad()` reads
+  from a binary file only, and one process alone notices a truncated one; this function reads both kinds and fails on all processes alike.
+
+  A vector that is of another type, holds other modes, or a file that is no TT vector, truncated, or of other scalars is an error that says so.
+
+.seealso: `VECTT`, `VecTTSetModes()`, `MATTT`
+@*/
+PetscErrorCode VecTTLoad(Vec v, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCheck(v, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "The vector is NULL");
+  PetscCheck(viewer, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_NULL, "The viewer is NULL");
+  PetscCall(PetscTTInitializePackage());
+  PetscCall(may_become_vectt(v));
+  PetscCall(load_train(v, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,4 @@
-#include "mat/impls/tt/impl.hpp"
-#include "vec/vectt.hpp"
+#include "mat/impls/tt/file.hpp"
 
 #include <algorithm>
 #include <petscviewer.h>
@@ -36,37 +35,6 @@ PetscErrorCode read_ints(PetscViewer viewer, Int64 n, std::vector<Int64> &a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Rows [start, start + n) of mode k of factor M as this process writes them: its own of a distributed mode, an even share of a replicated one.
-struct Share {
-  std::vector<Int64>  lengths, columns;
-  std::vector<Scalar> values;
-  PetscInt            start = 0;
-};
-
-PetscErrorCode share_of(const Space &space, Int k, Mat M, Share &out)
-{
-  MatHandle  B;
-  const Mode mode = space.replicated(k) ? split_evenly(space.N(k), space.comm().size()) : space.mode(k);
-  const Int  n    = mode.local(space.comm().rank());
-
-  PetscFunctionBegin;
-  out.start = mode.start(space.comm().rank());
-  PetscCall(as_aij(M, B.out()));
-  for (PetscInt i = out.start; i < out.start + n; i++) {
-    PetscInt           m;
-    const PetscInt    *ja;
-    const PetscScalar *va;
-    PetscCall(MatGetRow(B, i, &m, &ja, &va));
-    PetscCallTT({
-      out.lengths.push_back(m);
-      out.columns.insert(out.columns.end(), ja, ja + m);
-      out.values.insert(out.values.end(), va, va + m);
-    });
-    PetscCall(MatRestoreRow(B, i, &m, &ja, &va));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode write_factor(PetscViewer viewer, const Space &space, Int k, Mat M)
 {
   MPI_Comm comm = space.comm().mpi();
@@ -90,38 +58,23 @@ PetscErrorCode write_factor(PetscViewer viewer, const Space &space, Int k, Mat M
 // Writes the merged form and the factors that occur in it.
 PetscErrorCode MatView_TT_Binary(Mat A, PetscViewer viewer)
 {
+  StoredOperator h;
+
   PetscFunctionBegin;
-  PetscCall(prepare(A));
-  const MatTT                  &t = data_of(A);
-  const Space                  &space = *t.space;
-  const Int                     d = space.d();
-  std::vector<Int64>            N, kind, S(1, 1), F, E;
-  std::vector<std::vector<Int>> list((std::size_t)d); // factors of each mode that are written
+  PetscCall(describe_operator(A, h));
+  const MatTT &t     = data_of(A);
+  const Space &space = *t.space;
+  const Int    d     = space.d();
   PetscCall(PetscViewerSetUp(viewer));
-  for (Int k = 0; k < d; k++) {
-    for (const Entry &e : t.used[k].entries)
-      if (e.f != identity_factor) list[k].push_back(e.f);
-    std::sort(list[k].begin(), list[k].end());
-    list[k].erase(std::unique(list[k].begin(), list[k].end()), list[k].end());
-    N.push_back(space.N(k));
-    kind.push_back(space.comm().size() == 1 ? 2 : space.replicated(k) ? 1 : 0);
-    S.push_back(t.used[k].s1);
-    F.push_back((Int64)list[k].size());
-    E.push_back((Int64)t.used[k].entries.size());
-  }
   PetscCall(write_ints(viewer, {magic, (Int64)sizeof(PetscReal), is_complex ? 1 : 0, d}));
-  for (const auto *a : {&N, &kind, &S, &F, &E}) PetscCall(write_ints(viewer, *a));
+  for (const auto *a : {&h.N, &h.kind, &h.S, &h.F, &h.E}) PetscCall(write_ints(viewer, *a));
   for (Int k = 0; k < d; k++) {
     std::vector<Int64>  where;
     std::vector<Scalar> c;
-    for (const Entry &e : t.used[k].entries) {
-      const Int64 f = e.f == identity_factor ? -1 : std::lower_bound(list[k].begin(), list[k].end(), e.f) - list[k].begin();
-      where.insert(where.end(), {(Int64)e.i, (Int64)e.j, f});
-      c.push_back(e.c);
-    }
+    PetscCallTT(entries_of(t.used[k], h.list[k], where, c));
     PetscCall(write_ints(viewer, where));
     PetscCall(PetscViewerBinaryWrite(viewer, c.data(), (PetscInt)c.size(), PETSC_SCALAR));
-    for (Int f : list[k]) PetscCall(write_factor(viewer, space, k, t.factors[k].ready[f]));
+    for (Int f : h.list[k]) PetscCall(write_factor(viewer, space, k, t.factors[k].ready[f]));
   }
   PetscCall(write_ints(viewer, {magic}));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -129,21 +82,7 @@ PetscErrorCode MatView_TT_Binary(Mat A, PetscViewer viewer)
 
 namespace {
 
-struct Header {
-  Int                d = 0;
-  std::vector<Int64> N, kind, S, F, E;
-};
-
-PetscErrorCode in_range(MPI_Comm comm, const char *what, const std::vector<Int64> &a, Int64 from, Int64 to)
-{
-  PetscFunctionBegin;
-  for (Int64 v : a)
-    PetscCheck(v >= from && v <= to, comm, PETSC_ERR_FILE_UNEXPECTED, "The MATTT in the file is damaged: %s %lld is not in %lld..%lld", what, (long long)v,
-               (long long)from, (long long)to);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode read_header(PetscViewer viewer, MPI_Comm comm, Header &h)
+PetscErrorCode read_header(PetscViewer viewer, MPI_Comm comm, StoredOperator &h)
 {
   std::vector<Int64> a;
 
@@ -164,12 +103,7 @@ PetscErrorCode read_header(PetscViewer viewer, MPI_Comm comm, Header &h)
   PetscCall(read_ints(viewer, h.d + 1, h.S));
   PetscCall(read_ints(viewer, h.d, h.F));
   PetscCall(read_ints(viewer, h.d, h.E));
-  PetscCall(in_range(comm, "mode size", h.N, 1, PETSC_MAX_INT));
-  PetscCall(in_range(comm, "storage of a mode", h.kind, 0, 2));
-  PetscCall(in_range(comm, "block rank", h.S, 1, 1000000000));
-  PetscCall(in_range(comm, "outer block rank", {h.S.front(), h.S.back()}, 1, 1));
-  PetscCall(in_range(comm, "number of entries", h.E, 0, 500000000));
-  for (Int k = 0; k < h.d; k++) PetscCall(in_range(comm, "number of factors", {h.F[k]}, 0, h.E[k]));
+  PetscCall(check_operator(comm, h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,67 +148,32 @@ PetscErrorCode read_factor(PetscViewer viewer, const Space &space, Int k, Mat *o
     PetscCall(PetscViewerBinaryRead(viewer, values.data(), (PetscInt)m, NULL, PETSC_SCALAR));
     for (Int64 p = from; p < to; p++) va.push_back(values[p - at]);
   }
-  PetscCall(MatCreate(mode_comm(space, k), out));
-  PetscCall(MatSetSizes(*out, n, n, N, N));
-  PetscCall(MatSetType(*out, MATAIJ));
-  PetscCall(MatSeqAIJSetPreallocationCSR(*out, ia.data(), ja.data(), va.data()));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*out, ia.data(), ja.data(), va.data()));
+  PetscCall(factor_of_rows(space, k, ia.data(), ja.data(), va.data(), out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_blocks(PetscViewer viewer, MPI_Comm comm, const Header &h, Int k, BlockCore &core)
+PetscErrorCode read_blocks(PetscViewer viewer, MPI_Comm comm, const StoredOperator &h, Int k, BlockCore &core)
 {
   std::vector<Int64>  where;
   std::vector<Scalar> c;
 
   PetscFunctionBegin;
-  core.s0 = (Int)h.S[k];
-  core.s1 = (Int)h.S[k + 1];
   PetscCall(read_ints(viewer, 3 * h.E[k], where));
   PetscCallTT(c.resize((std::size_t)h.E[k]));
   if (h.E[k]) PetscCall(PetscViewerBinaryRead(viewer, c.data(), (PetscInt)h.E[k], NULL, PETSC_SCALAR));
-  for (Int64 p = 0; p < h.E[k]; p++) {
-    PetscCall(in_range(comm, "block row", {where[3 * p]}, 0, h.S[k] - 1));
-    PetscCall(in_range(comm, "block column", {where[3 * p + 1]}, 0, h.S[k + 1] - 1));
-    PetscCall(in_range(comm, "factor number", {where[3 * p + 2]}, -1, h.F[k] - 1));
-    PetscCallTT(core.entries.push_back({(Int)where[3 * p], (Int)where[3 * p + 1], (Int)where[3 * p + 2], c[p]}));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The modes of the file become those of the matrix unless it has some, which must have the same sizes.
-PetscErrorCode take_modes(Mat A, const Header &h)
-{
-  MPI_Comm comm = PetscObjectComm((PetscObject)A);
-
-  PetscFunctionBegin;
-  const SpacePtr space = space_of(A);
-  if (!space) {
-    std::vector<PetscInt> N(h.N.begin(), h.N.end()), n;
-    for (Int64 kind : h.kind) n.push_back(kind == 0 ? PETSC_TT_DISTRIBUTED : kind == 1 ? PETSC_TT_REPLICATED : PETSC_TT_AUTO);
-    PetscCall(MatTTSetModes(A, h.d, n.data(), N.data()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCheck(space->d() == h.d, comm, PETSC_ERR_ARG_SIZ, "The MATTT in the file has %lld modes, the matrix %lld", (long long)h.d, (long long)space->d());
-  for (Int k = 0; k < h.d; k++)
-    PetscCheck(space->N(k) == h.N[k], comm, PETSC_ERR_ARG_SIZ, "Mode %lld of the MATTT in the file has size %lld, that of the matrix %lld", (long long)k,
-               (long long)h.N[k], (long long)space->N(k));
-  PetscCall(MatZeroEntries_TT(A));
+  PetscCall(blocks_of(comm, h, k, where, c, core));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
 
-PetscErrorCode MatLoad_TT(Mat A, PetscViewer viewer)
+PetscErrorCode MatLoad_TT_Binary(Mat A, PetscViewer viewer)
 {
   MPI_Comm           comm = PetscObjectComm((PetscObject)A);
-  PetscBool          binary;
-  Header             h;
+  StoredOperator     h;
   std::vector<Int64> end;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
-  PetscCheck(binary, comm, PETSC_ERR_SUP, "A MATTT is loaded from a binary viewer, not one of type %s", ((PetscObject)viewer)->type_name);
   PetscCall(PetscViewerSetUp(viewer));
   PetscCall(read_header(viewer, comm, h));
   PetscCall(take_modes(A, h));
@@ -292,9 +191,7 @@ PetscErrorCode MatLoad_TT(Mat A, PetscViewer viewer)
   }
   PetscCall(read_ints(viewer, 1, end));
   PetscCheck(end[0] == magic, comm, PETSC_ERR_FILE_UNEXPECTED, "The MATTT in the file is damaged: its end mark is missing");
-  t.given      = std::move(blocks);
-  t.block_form = true;
-  PetscCall(operator_changed(A));
+  PetscCall(take_blocks(A, std::move(blocks)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

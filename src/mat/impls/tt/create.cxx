@@ -206,6 +206,9 @@ PETSCTT_UNSUPPORTED(MatSetRandom_TT, (Mat, PetscRandom), "use MatSetRandom() on 
   States of the train that are equal up to a scalar are merged before the first use, so that a Laplacian given as d terms
   has block rank 2.
 
+  `MatView()` and `MatLoad()` write and read the merged form and its factors by rows, in PETSc's binary and HDF5 viewers, on any number
+  of processes; docs/files.md describes the files. A matrix without modes gets those of the file.
+
 .seealso: `MatCreateTT()`, `MatTTAddTerm()`, `MatTTSetBlockRanks()`, `MatTTCompress()`, `VECTT`
 M*/
 extern "C" PETSC_VISIBILITY_PUBLIC PetscErrorCode MatCreate_TT(Mat A)

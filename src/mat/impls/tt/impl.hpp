@@ -110,7 +110,10 @@ PetscErrorCode MatNorm_TT(Mat, NormType, PetscReal *);
 PetscErrorCode MatGetInfo_TT(Mat, MatInfoType, MatInfo *);
 PetscErrorCode MatView_TT(Mat, PetscViewer);
 PetscErrorCode MatView_TT_Binary(Mat, PetscViewer);
+PetscErrorCode MatView_TT_HDF5(Mat, PetscViewer);
 PetscErrorCode MatLoad_TT(Mat, PetscViewer);
+PetscErrorCode MatLoad_TT_Binary(Mat, PetscViewer);
+PetscErrorCode MatLoad_TT_HDF5(Mat, PetscViewer);
 PetscErrorCode MatConvert_TT_AIJ(Mat, MatType, MatReuse, Mat *);
 
 } // namespace petsctt

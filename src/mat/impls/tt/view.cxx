@@ -87,15 +87,17 @@ PetscErrorCode view_ascii(Mat A, PetscViewer viewer)
 
 PetscErrorCode MatView_TT(Mat A, PetscViewer viewer)
 {
-  PetscBool ascii, binary;
+  PetscBool ascii, binary, hdf5;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERHDF5, &hdf5));
   if (ascii) PetscCall(view_ascii(A, viewer));
   else if (binary) PetscCall(MatView_TT_Binary(A, viewer));
+  else if (hdf5) PetscCall(MatView_TT_HDF5(A, viewer));
   else
-    SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Viewer of type %s cannot show a MATTT; use ascii or binary, or view MatTTGetAssembled()",
+    SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Viewer of type %s cannot show a MATTT; use ascii, binary or hdf5, or view MatTTGetAssembled()",
             ((PetscObject)viewer)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -253,16 +253,17 @@ PetscErrorCode VecDestroyVecs_TT(PetscInt m, Vec v[])
   Operations that need an array (`VecGetArray()`, `VecSetValues()`, scatters, pointwise division and the like) are not supported;
   the errors name what to call instead.
 
-  `VecLoad()` of a file written by `VecView()` of such a vector works for vectors that are of this type, with or without modes, and
-  for vectors without type when -vec_type tt is in the options database. A vector on `PETSC_COMM_SELF` which is given this type but no modes
+  `VecView()` and `VecLoad()` write and read PETSc's binary and HDF5 files, on any number of processes; docs/files.md describes them. `VecTTLoad()` reads both
+  into a vector without modes and gives it those of the file. `VecLoad()` of a binary file works for vectors that are of this type, with or without modes, and
+  for vectors without type when -vec_type tt is in the options database; of an HDF5 file for vectors with modes or sizes. A vector on `PETSC_COMM_SELF` which is given this type but no modes
   becomes a sequential one until `VecTTSetModes()` is called: PETSc and SLEPc create coefficient arrays in this way.
 
   A vector of this type that has modes, or at least sizes, looks at the file before anything is read: if it is truncated, or no TT vector, `VecLoad()`
   fails on all processes alike and the program can go on. Into a vector without sizes PETSc itself reads the header and the data, and makes the vector
   of our type in between: it finds the end of a truncated file on process 0 alone, and the other processes wait for it until the error
-  has ended the program. A program that is to survive such a file gives the vector its modes first.
+  has ended the program. A program that is to survive such a file calls `VecTTLoad()`, or gives the vector its modes first.
 
-.seealso: `VecCreateTT()`, `VecTTSetModes()`, `VecTTSetRankOne()`, `VecTTRound()`, `VecTTGetRoundingInfo()`, `MATTT`, `KSPTTGMRES`
+.seealso: `VecCreateTT()`, `VecTTSetModes()`, `VecTTLoad()`, `VecTTSetRankOne()`, `VecTTRound()`, `VecTTGetRoundingInfo()`, `MATTT`, `KSPTTGMRES`
 M*/
 PetscErrorCode VecCreate_TT(Vec v)
 {

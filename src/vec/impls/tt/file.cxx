@@ -93,15 +93,8 @@ std::vector<PetscScalar> make_head(const Train &x, Count M)
   return h;
 }
 
-struct Head {
-  bool             zero = false;
-  Scaled           scale;
-  Int              left = 0, right = 0;
-  std::vector<Int> N, kind, r; // kind: what VecTTSetModes() is given
-};
-
 // Reads and checks everything that precedes the cores; what is wrong is wrong on all processes.
-PetscErrorCode read_head(Vec packed, Head &h)
+PetscErrorCode read_head(Vec packed, StoredTrain &h)
 {
   std::vector<PetscScalar> a;
   PetscInt                 M;
@@ -165,6 +158,22 @@ std::string wrong_head(const PetscScalar a[packed_head], PetscInt entries)
   return std::string();
 }
 
+PetscErrorCode space_for(const StoredTrain &h, MPI_Comm comm, SpacePtr *space)
+{
+  const Int d = (Int)h.N.size();
+
+  PetscFunctionBegin;
+  if (!*space) PetscCall(make_space(comm, d, h.kind.data(), h.N.data(), space));
+  bool same = (*space)->d() == d;
+  for (Int k = 0; same && k < d; ++k) same = (*space)->N(k) == h.N[k];
+  if (!same) {
+    std::string modes;
+    for (Int k = 0; k < d && modes.size() < 180; ++k) modes += (k ? " x " : "") + std::to_string((long long)h.N[k]);
+    SETERRQ(comm, PETSC_ERR_FILE_UNEXPECTED, "The modes of the TT vector in the file, %s, are not those of the vector to load, %s", modes.c_str(), (*space)->describe().c_str());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode is_packed(Vec packed, bool *yes)
 {
   PetscInt           M, start, end;
@@ -225,7 +234,7 @@ PetscErrorCode pack(Vec v, Vec *out)
 
 PetscErrorCode unpack(Vec packed, MPI_Comm comm, SpacePtr space, Train *out)
 {
-  Head                  h;
+  StoredTrain           h;
   VecHandle             local;
   ScatterHandle         scatter;
   std::vector<PetscInt> at;
@@ -233,15 +242,8 @@ PetscErrorCode unpack(Vec packed, MPI_Comm comm, SpacePtr space, Train *out)
 
   PetscFunctionBegin;
   PetscCall(read_head(packed, h));
-  const Int d = (Int)h.N.size();
-  if (!space) PetscCall(make_space(comm, d, h.kind.data(), h.N.data(), &space));
-  bool same = space->d() == d;
-  for (Int k = 0; same && k < d; ++k) same = space->N(k) == h.N[k];
-  if (!same) {
-    std::string modes;
-    for (Int k = 0; k < d && modes.size() < 180; ++k) modes += (k ? " x " : "") + std::to_string((long long)h.N[k]);
-    SETERRQ(comm, PETSC_ERR_FILE_UNEXPECTED, "The modes of the TT vector in the file, %s, are not those of the vector to load, %s", modes.c_str(), space->describe().c_str());
-  }
+  PetscCall(space_for(h, comm, &space));
+  const Int d = space->d();
   Train x;
   PetscCallTT(x = Train(space));
   if (h.zero) {

@@ -144,30 +144,48 @@ PetscErrorCode take(Vec v, Train &&x)
 
 } // namespace
 
-PetscErrorCode VecLoad_TT(Vec v, PetscViewer viewer)
+namespace petsctt {
+
+PetscErrorCode load_train(Vec v, PetscViewer viewer)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)v);
-  PetscBool   binary;
-  PetscMPIInt size;
-  VecHandle   packed;
-  Train       x;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)v);
+  PetscBool      binary, hdf5;
+  PetscMPIInt    size;
+  VecHandle      packed;
+  Train          x;
+  const SpacePtr space = is_vectt(v) ? impl(v).space : nullptr;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
-  if (binary) PetscCall(check_file(viewer));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(VecCreate(comm, packed.out()));
-  PetscCall(VecSetType(packed, size > 1 ? VECMPI : VECSEQ)); // not VECSTANDARD, which is ours to convert
-  if (((PetscObject)v)->name) PetscCall(PetscObjectSetName((PetscObject)packed.get(), ((PetscObject)v)->name));
-  PetscCall(VecLoad(packed, viewer));
-  PetscCall(unpack(packed, comm, impl(v).space, &x));
-  if (!impl(v).space) {
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERHDF5, &hdf5));
+  PetscCheck(binary || hdf5, comm, PETSC_ERR_SUP, "A TT vector is loaded from a binary or HDF5 viewer, not one of type %s", ((PetscObject)viewer)->type_name);
+  if (hdf5) PetscCall(read_hdf5(v, viewer, space, &x));
+  else {
+    PetscCall(check_file(viewer));
+    PetscCallMPI(MPI_Comm_size(comm, &size));
+    PetscCall(VecCreate(comm, packed.out()));
+    PetscCall(VecSetType(packed, size > 1 ? VECMPI : VECSEQ)); // not VECSTANDARD, which is ours to convert
+    if (((PetscObject)v)->name) PetscCall(PetscObjectSetName((PetscObject)packed.get(), ((PetscObject)v)->name));
+    PetscCall(VecLoad(packed, viewer));
+    PetscCall(unpack(packed, comm, space, &x));
+  }
+  if (!space) {
     PetscInt N;
     PetscCall(nominal_sizes(*x.space(), nullptr, &N, nullptr));
-    PetscCheck(v->map->N == N, comm, PETSC_ERR_FILE_UNEXPECTED, "The TT vector in the file, %s, has nominal size %" PetscInt_FMT ", the vector to load has %" PetscInt_FMT,
-               x.space()->describe().c_str(), N, v->map->N);
+    PetscCheck(v->map->N < 0 || v->map->N == N, comm, PETSC_ERR_FILE_UNEXPECTED,
+               "The TT vector in the file, %s, has nominal size %" PetscInt_FMT ", the vector to load has %" PetscInt_FMT, x.space()->describe().c_str(), N, v->map->N);
+    PetscCall(adopt_space(v, x.space()));
   }
-  PetscCall(take(v, std::move(x)));
+  PetscCall(set_train(v, std::move(x)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace petsctt
+
+PetscErrorCode VecLoad_TT(Vec v, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(load_train(v, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,6 +68,25 @@ PetscErrorCode assign_combination(Vec y, const std::vector<Term> &terms);
 // y := round(x).
 PetscErrorCode assign_rounded(Vec y, Train &&x);
 
+// What a file says of a TT vector beside its cores.
+struct StoredTrain {
+  bool             zero = false;
+  Scaled           scale;
+  Int              left = 0, right = 0;
+  std::vector<Int> N, kind, r; // kind: what VecTTSetModes() is given
+};
+// The space for it: a new one on the processes of `comm` when `space` is null, else `space`, whose modes must be the same. Collective.
+PetscErrorCode space_for(const StoredTrain &h, MPI_Comm comm, SpacePtr *space);
+
+// Makes v a VECTT over `space`, as VecTTSetModes() does.
+PetscErrorCode adopt_space(Vec v, const SpacePtr &space);
+// v := the TT vector that comes next in the file, or that has the name of v in it. Without modes v gets those of the file. Collective.
+PetscErrorCode load_train(Vec v, PetscViewer viewer);
+
+// PETSc's HDF5 viewer (hdf5.cxx). `space` null: the modes are those of the file.
+PetscErrorCode view_hdf5(Vec v, PetscViewer viewer);
+PetscErrorCode read_hdf5(Vec v, PetscViewer viewer, SpacePtr space, Train *x);
+
 // Binary form (file.cxx): a TT vector as an ordinary vector of scalars, which any viewer of PETSc can carry.
 PetscErrorCode pack(Vec v, Vec *packed);
 // Back again. `space` null: the modes are those of the file, on the processes of `comm`. Collective.

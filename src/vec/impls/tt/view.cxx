@@ -153,7 +153,10 @@ PetscErrorCode VecView_TT(Vec v, PetscViewer viewer)
   else if (string) {
     PetscCall(require_vectt(v, "VecView"));
     PetscCall(PetscViewerStringSPrintf(viewer, "TT vector of order %" PetscInt_FMT ", largest TT rank %" PetscInt_FMT, train_of(v).d(), train_of(v).max_rank()));
-  } else if (binary || hdf5) {
+  } else if (hdf5) {
+    PetscCall(require_vectt(v, "VecView"));
+    PetscCall(view_hdf5(v, viewer));
+  } else if (binary) {
     PetscCall(require_vectt(v, "VecView"));
     PetscCall(pack(v, &packed));
     if (((PetscObject)v)->name) PetscCall(PetscObjectSetName((PetscObject)packed, ((PetscObject)v)->name));
