@@ -103,7 +103,8 @@ petsctt_setup()
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;
   esac
   petsctt_environment
-  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package"
+  slepc_package=$(echo "$petsc_package" | sed 's/petsc/slepc/') # optional for the build, tested where it is there
+  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package $slepc_package"
   petsctt_packages
   build=$top/build/$variant
   echo "== configuring $build"
