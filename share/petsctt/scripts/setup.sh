@@ -104,7 +104,7 @@ petsctt_setup()
   esac
   petsctt_environment
   slepc_package=$(echo "$petsc_package" | sed 's/petsc/slepc/') # optional for the build, tested where it is there
-  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package $slepc_package"
+  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package $slepc_package python3-sphinx python3-myst-parser"
   petsctt_packages
   build=$top/build/$variant
   echo "== configuring $build"
