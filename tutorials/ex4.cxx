@@ -29,7 +29,8 @@ static char help[] = "Convection-diffusion in many dimensions, preconditioned by
       ./ex4 -pc_ttkron_stretch 1                         the nearest product as it is
       ./ex4 -pc_ttkron_nearest 0                         with the product of the projections, ttkron's default
       ./ex4 -d 10 -n 50 -c 10 -rhs ones                  1e17 unknowns
-      ./ex4 -ksp_pc_side left -ksp_type gmres -ksp_rtol 1e-4  PETSc's own GMRES, preconditioned from the left
+      ./ex4 -ksp_pc_side left                            preconditioned from the left
+      ./ex4 -d 4 -n 8 -ksp_pc_side left -ksp_type gmres -vec_tt_round_rtol 1e-9    PETSc's own GMRES
       mpiexec -n 2 ./ex4 -d 3 -n 200 -c 50 -rhs ones     modes of more than 32 points are distributed
       ./ex4 -d 4 -n 6 -compare                           against the assembled matrix and its LU factors
 
