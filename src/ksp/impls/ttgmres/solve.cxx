@@ -163,12 +163,11 @@ PetscErrorCode finish_cycle(KSP ksp, PetscReal goal, PetscReal *rnorm)
     PetscCall(true_residual(ksp, ksp->vec_sol, 0.1, 0, nullptr, rnorm));
     PetscCall(PetscInfo(ksp, "Truncation to %g: residual expected %g, recomputed %g, target %g\n", (double)delta, (double)expected, (double)*rnorm, (double)goal));
     if (!(*rnorm > goal) || PetscIsInfOrNanReal(*rnorm)) break;
-    if (attempt >= 8 || (delta < 0.05 * expected && *rnorm < 2 * expected && !g.keep_z) || *rnorm <= 1.02 * expected) break;
-    // from the left `expected` is no more than a guess: when a finer truncation does not help, the steps of another cycle will
-    if (g.left && *rnorm > 0.9 * last) break;
-    last = *rnorm;
-    // the amplification of the truncation error is known now
+    if (attempt >= 8 || *rnorm <= 1.02 * expected) break;
+    // the amplification of the truncation error is known now; when a finer truncation does not help, the difference has other reasons
     const PetscReal made = std::sqrt(std::max<PetscReal>(0, *rnorm * *rnorm - expected * expected));
+    if (attempt > 0 && made > 0.9 * last) break;
+    last = made;
     delta *= std::min<PetscReal>(0.4, 0.8 * room / made);
   }
   if (!g.keep_z) g.y = std::move(y);
