@@ -340,7 +340,7 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
 
   A product that agrees with a sum of one-mode terms to first order, as both of these do, is far too large where several E_k are large at once,
   and too near the identity elsewhere. -pc_ttkron_stretch t puts m_k I + t (M_k - m_k I) in the place of M_k, m_k the mean of its
-  diagonal; some t between 1 and 2 saves steps (`PCTTKronSetStretch()`).
+  diagonal; some t between 1 and 2 saves steps, for smooth right-hand sides larger ones do (`PCTTKronSetStretch()`).
 
   The default solver of a mode is `KSPPREONLY` with `PCLU`, `PCCHOLESKY` for a real matrix known to be positive definite, `PCJACOBI`
   for a diagonal one. On several processes the factorisation is that of MUMPS, failing this any package that can factor the matrix;
