@@ -338,9 +338,10 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   With -pc_ttkron_nearest the M_k are those of the Kronecker product nearest to the operator in the Frobenius norm (`MatTTGetNearestKronecker()`). The
   modes with a solver are then by default all those on which the operator has a block that is not the identity, diagonal ones included.
 
-  A product that agrees with a sum of one-mode terms to first order, as both of these do, is far too large where several E_k are large at once,
-  and too near the identity elsewhere. -pc_ttkron_stretch t puts m_k I + t (M_k - m_k I) in the place of M_k, m_k the mean of its
-  diagonal; some t between 1 and 2 saves steps, for smooth right-hand sides larger ones do (`PCTTKronSetStretch()`).
+  A product that agrees to first order with a sum of one-mode terms, as both of these do, is far too large for the smallest eigenvalues: for a Laplacian in d
+  dimensions it is s (1 - 1/d)^d where the sum is nearly zero. -pc_ttkron_stretch t puts m_k I + t (M_k - m_k I) in the place of M_k, m_k the mean of
+  its diagonal, which makes that s (1 - t/d)^d; some t between 1 and 2 saves steps, for smooth right-hand sides larger ones do
+  (`PCTTKronSetStretch()`).
 
   The default solver of a mode is `KSPPREONLY` with `PCLU`, `PCCHOLESKY` for a real matrix known to be positive definite, `PCJACOBI`
   for a diagonal one. On several processes the factorisation is that of MUMPS, failing this any package that can factor the matrix;
