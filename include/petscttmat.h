@@ -17,6 +17,7 @@ PETSCTT_EXTERN PetscErrorCode MatTTGetBlock(Mat, PetscInt, PetscInt, PetscInt, P
 PETSCTT_EXTERN PetscErrorCode MatTTCompress(Mat, PetscReal);
 PETSCTT_EXTERN PetscErrorCode MatTTNormLog10(Mat, PetscReal *);
 PETSCTT_EXTERN PetscErrorCode MatTTGetProjectedMode(Mat, PetscInt, const PetscInt[], Mat *);
+PETSCTT_EXTERN PetscErrorCode MatTTGetNearestKronecker(Mat, const PetscBool[], Mat[], PetscReal *);
 PETSCTT_EXTERN PetscErrorCode MatTTGetAssembled(Mat, Mat *);
 
 #endif

@@ -12,6 +12,10 @@ PETSCTT_EXTERN PetscErrorCode PCTTKronGetModeKSP(PC, PetscInt, KSP *);
 PETSCTT_EXTERN PetscErrorCode PCTTKronSetModes(PC, PetscInt, const PetscInt[]);
 PETSCTT_EXTERN PetscErrorCode PCTTKronGetModes(PC, PetscInt *, const PetscInt *[]);
 PETSCTT_EXTERN PetscErrorCode PCTTKronSetReference(PC, const PetscInt[]);
+PETSCTT_EXTERN PetscErrorCode PCTTKronSetNearest(PC, PetscBool);
+PETSCTT_EXTERN PetscErrorCode PCTTKronGetNearest(PC, PetscBool *, PetscReal *);
+PETSCTT_EXTERN PetscErrorCode PCTTKronSetStretch(PC, PetscReal);
+PETSCTT_EXTERN PetscErrorCode PCTTKronGetStretch(PC, PetscReal *);
 PETSCTT_EXTERN PetscErrorCode PCTTKronSetBlockSize(PC, PetscInt);
 PETSCTT_EXTERN PetscErrorCode PCTTKronGetBlockSize(PC, PetscInt *);
 

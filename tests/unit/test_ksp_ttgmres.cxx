@@ -205,12 +205,38 @@ TEST(TTGMRES, ParametricWithKroneckerPreconditioner)
 
 TEST(TTGMRES, GeneralOperator)
 {
-  for (PCType type : {PCNONE, PCTTKRON}) {
-    System s;
-    ASSERT_OK(s.create(general(), "d", 1e-9, type));
+  for (const char *side : {"right", "left"})
+    for (PCType type : {PCNONE, PCTTKRON}) {
+      SCOPED_TRACE(string(side) + " " + type);
+      Options o({string("-t_ksp_pc_side ") + side});
+      System  s;
+      ASSERT_OK(s.create(general(), "d", 1e-9, type));
+      ASSERT_OK(s.solve());
+      s.expect_solved(1e-9, 1e-7);
+      EXPECT_EQ(o.unused(), "");
+    }
+}
+
+// From the left, with a preconditioner that is far from having the norm of the operator: the target is b - A x.
+TEST(TTGMRES, LeftSide)
+{
+  for (const char *restart : {"100", "6"}) {
+    SCOPED_TRACE(restart);
+    Options o({"-t_ksp_pc_side left", "-t_pc_ttkron_nearest", "-t_pc_ttkron_stretch 1.2", string("-t_ksp_ttgmres_restart ") + restart});
+    System  s;
+    ASSERT_OK(s.create({{1e4, {laplace(), {}, {}}}, {1e4, {{}, laplace(), {}}}, {1e4, {{}, {}, laplace()}}}, "d", 1e-9, PCTTKRON));
+    ASSERT_OK(KSPSetInitialGuessNonzero(s.ksp, PETSC_TRUE));
+    ASSERT_OK(VecTTSetConstant(s.x, 1e-3));
     ASSERT_OK(s.solve());
     s.expect_solved(1e-9, 1e-7);
+    EXPECT_EQ(o.unused(), "");
   }
+  Options     o({"-t_ksp_pc_side left", "-t_ksp_ttgmres_flexible"});
+  System      s;
+  QuietErrors quiet;
+  ASSERT_OK(s.create(laplacian()));
+  EXPECT_EQ((int)s.solve(), PETSC_ERR_SUP);
+  EXPECT_NE(QuietErrors::text().find("no -ksp_ttgmres_flexible"), string::npos) << QuietErrors::text();
 }
 
 // A = c I: x = b / c in one step.
@@ -227,14 +253,16 @@ TEST(TTGMRES, MultipleOfTheIdentity)
 
 TEST(TTGMRES, TransposedSolve)
 {
-  for (PCType type : {PCNONE, PCTTKRON}) {
-    System s;
-    ASSERT_OK(s.create(general(), "d", 1e-9, type));
-    ASSERT_OK(KSPSetFromOptions(s.ksp));
-    ASSERT_OK(KSPSolveTranspose(s.ksp, s.b, s.x));
-    EXPECT_GT((int)s.reason(), 0);
-    EXPECT_LT(distance(dense(train_of(s.x)), solve_dense(s.terms, dense(train_of(s.b)), true)), 1e-7);
-  }
+  for (PCSide side : {PC_RIGHT, PC_LEFT})
+    for (PCType type : {PCNONE, PCTTKRON}) {
+      System s;
+      ASSERT_OK(s.create(general(), "d", 1e-9, type));
+      ASSERT_OK(KSPSetPCSide(s.ksp, side));
+      ASSERT_OK(KSPSetFromOptions(s.ksp));
+      ASSERT_OK(KSPSolveTranspose(s.ksp, s.b, s.x));
+      EXPECT_GT((int)s.reason(), 0);
+      EXPECT_LT(distance(dense(train_of(s.x)), solve_dense(s.terms, dense(train_of(s.b)), true)), 1e-7);
+    }
 }
 
 TEST(TTGMRES, NonzeroInitialGuess)
@@ -382,7 +410,7 @@ TEST(TTGMRES, BadParameters)
   EXPECT_EQ((int)KSPTTGMRESSetRestart(s.ksp, 0), (int)PETSC_ERR_ARG_OUTOFRANGE);
   EXPECT_NE(QuietErrors::text().find("Restart 0"), string::npos);
   EXPECT_EQ((int)KSPTTGMRESSetWindow(s.ksp, -2), (int)PETSC_ERR_ARG_OUTOFRANGE);
-  EXPECT_NE((int)KSPSetPCSide(s.ksp, PC_LEFT) || (int)KSPSetUp(s.ksp), 0);
+  EXPECT_NE((int)KSPSetPCSide(s.ksp, PC_SYMMETRIC) || (int)KSPSetUp(s.ksp), 0);
 }
 
 // A preconditioner that is different in every application.
@@ -410,13 +438,16 @@ TEST(TTGMRES, InnerSolversOfKroneckerPreconditioner)
 
 TEST(TTGMRES, SingularModeMatrix)
 {
-  System    s;
-  MatHandle M;
-  ASSERT_OK(s.create(laplacian(), "d", 1e-9, PCTTKRON));
-  ASSERT_OK(mode_matrix(*s.space, 0, diagonal([](Int i) { return Scalar(i == 2 ? 0 : 1); }), M.out()));
-  ASSERT_OK(PCTTKronSetModeMat(s.pc, 0, M));
-  ASSERT_OK(s.solve());
-  EXPECT_EQ(s.reason(), KSP_DIVERGED_PC_FAILED) << KSPConvergedReasons[s.reason()];
+  for (PCSide side : {PC_RIGHT, PC_LEFT}) {
+    System    s;
+    MatHandle M;
+    ASSERT_OK(s.create(laplacian(), "d", 1e-9, PCTTKRON));
+    ASSERT_OK(KSPSetPCSide(s.ksp, side));
+    ASSERT_OK(mode_matrix(*s.space, 0, diagonal([](Int i) { return Scalar(i == 2 ? 0 : 1); }), M.out()));
+    ASSERT_OK(PCTTKronSetModeMat(s.pc, 0, M));
+    ASSERT_OK(s.solve());
+    EXPECT_EQ(s.reason(), KSP_DIVERGED_PC_FAILED) << KSPConvergedReasons[s.reason()];
+  }
 }
 
 // In the middle of a cycle KSPBuildSolution() gives the iterate whose residual is the one that is monitored.
@@ -496,6 +527,7 @@ TEST(TTGMRES, ShellOperator)
   ASSERT_OK(MatShellSetOperation(S, MATOP_MULT, (void (*)(void))multiply_shell));
   ASSERT_OK(KSPSetOperators(s.ksp, S, S));
   ASSERT_OK(VecTTSetRoundRtol(s.x, 1e-12)); // MatMult() rounds to what its result says
+  ASSERT_OK(KSPSetPCSide(s.ksp, PC_LEFT));
   ASSERT_OK(s.solve());
   s.expect_solved(1e-9, 1e-7);
 }

@@ -106,7 +106,8 @@ petsctt_setup()
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;
   esac
   petsctt_environment
-  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package python3-sphinx python3-myst-parser"
+  slepc_package=$(echo "$petsc_package" | sed 's/petsc/slepc/') # optional for the build, tested where it is there
+  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package $slepc_package python3-sphinx python3-myst-parser"
   petsctt_python="$petsc4py python3-scipy python3-h5py"
   petsctt_packages
   build=$top/build/$variant

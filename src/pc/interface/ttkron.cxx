@@ -171,6 +171,114 @@ PetscErrorCode PCTTKronSetReference(PC pc, const PetscInt index[])
 }
 
 /*@
+  PCTTKronSetNearest - Makes PCTTKRON the Kronecker product nearest to the operator instead of a product of projections
+
+  Logically Collective
+
+  Input Parameters:
++ pc      - the preconditioner
+- nearest - whether
+
+  Options Database Key:
+. -pc_ttkron_nearest <bool> - whether
+
+  Level: intermediate
+
+  Notes:
+  P = (x)_k M_k minimises ||A - P|| in the Frobenius norm over the modes with a solver, M_k being the identity on the others; see
+  `MatTTGetNearestKronecker()`. Without `PCTTKronSetModes()` these are the modes on which the operator has a block that is not the identity.
+  Matrices given by `PCTTKronSetModeMat()` stay, and count as identities in the search.
+
+  It cannot be combined with a reference point.
+
+.seealso: `PCTTKRON`, `PCTTKronGetNearest()`, `PCTTKronSetReference()`, `MatTTGetNearestKronecker()`
+@*/
+PetscErrorCode PCTTKronSetNearest(PC pc, PetscBool nearest)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCTTKronSetNearest_C", (PC, PetscBool), (pc, nearest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronGetNearest - Whether PCTTKRON is the Kronecker product nearest to the operator, and how near it is
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameters:
++ nearest - whether, or NULL
+- error   - ||A - P|| / ||A|| in the Frobenius norm, or NULL; -1 before `PCSetUp()`, or when P is not the nearest product
+
+  Level: advanced
+
+.seealso: `PCTTKRON`, `PCTTKronSetNearest()`
+@*/
+PetscErrorCode PCTTKronGetNearest(PC pc, PetscBool *nearest, PetscReal *error)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCTTKronGetNearest_C", (PC, PetscBool *, PetscReal *), (pc, nearest, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronSetStretch - Multiplies what the matrices that PCTTKRON makes from the operator deviate from their means
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- t  - the factor, positive; 1 (default) leaves the matrices as they are
+
+  Options Database Key:
+. -pc_ttkron_stretch <t> - the factor
+
+  Level: advanced
+
+  Note:
+  With m the mean of the diagonal of M, m I + t (M - m I) is put in its place, on every mode that has no matrix of the user. For the sum of d
+  equal one-mode terms T the default is the product of T + (d - 1) m, up to a scale, and t that of T + (d/t - 1) m. For a Laplacian t must be below d, where
+  the product becomes that of the T alone. Values between 1 and 2 save steps for any right-hand side, larger ones up to 0.8 d for smooth right-hand sides,
+  in which the eigenvectors of small eigenvalues dominate.
+
+.seealso: `PCTTKRON`, `PCTTKronGetStretch()`, `PCTTKronSetNearest()`
+@*/
+PetscErrorCode PCTTKronSetStretch(PC pc, PetscReal t)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCTTKronSetStretch_C", (PC, PetscReal), (pc, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronGetStretch - The factor set by PCTTKronSetStretch()
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. t - the factor
+
+  Level: advanced
+
+.seealso: `PCTTKRON`, `PCTTKronSetStretch()`
+@*/
+PetscErrorCode PCTTKronGetStretch(PC pc, PetscReal *t)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCTTKronGetStretch_C", (PC, PetscReal *), (pc, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTTKronSetBlockSize - Bounds the number of columns that PCTTKRON gives to a mode solver at a time
 
   Logically Collective

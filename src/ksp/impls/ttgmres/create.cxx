@@ -12,7 +12,7 @@ PetscErrorCode KSPSetUp_TTGMRES(KSP ksp)
   Mat A, P;
 
   PetscFunctionBegin;
-  PetscCheck(ksp->pc_side == PC_RIGHT, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "KSPTTGMRES preconditions from the right only");
+  PetscCheck(ksp->pc_side == PC_RIGHT || ksp->pc_side == PC_LEFT, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "KSPTTGMRES preconditions from the right or the left");
   PetscCall(PCGetOperators(ksp->pc, &A, &P));
   PetscCheck(A, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "KSPTTGMRES has no operator: call KSPSetOperators()");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -207,7 +207,7 @@ PetscErrorCode KSPBuildSolution_TTGMRES(KSP ksp, Vec v, Vec *V)
 } // namespace petsctt
 
 /*MC
-   KSPTTGMRES - GMRES for tensor-train vectors: right-preconditioned, restarted, with one rounding per step whose tolerance is
+   KSPTTGMRES - GMRES for tensor-train vectors: preconditioned from the right or the left, restarted, with one rounding per step whose tolerance is
    relaxed as the residual falls, ended by the residual b - A x recomputed from the rounded solution.
 
    Options Database Keys:
@@ -238,7 +238,11 @@ PetscErrorCode KSPBuildSolution_TTGMRES(KSP ksp, Vec v, Vec *V)
    KSPTTGMRESGetRankLimited() returns PETSC_TRUE, and -ksp_converged_reason says so. The same reason without that flag means
    that the working precision is exhausted.
 
-   Only the unpreconditioned norm and the right side are supported. Operators other than MATTT work through MatMult().
+   With -ksp_pc_side left the small problems minimise P^{-1} (b - A x) and P must be the same linear map in every step. The monitored residual is then that norm times the ratio
+   of the two norms at the start of the cycle; it is still b - A x, recomputed, that decides. The right side is the default, and usually the better one: its
+   least-squares problem sees the residual that is asked for.
+
+   Only the unpreconditioned norm is supported. Operators other than MATTT work through MatMult().
 
    References:
 +  * - S. V. Dolgov, TT-GMRES: solution to a linear system in the structured tensor format, Russ. J. Numer. Anal. Math. Modelling 28 (2013)
@@ -254,7 +258,9 @@ PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP ksp)
   PetscFunctionBegin;
   PetscCallTT(ksp->data = new TTGMRES);
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 4));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_RIGHT, 1));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
   ksp->ops->setup          = KSPSetUp_TTGMRES;
   ksp->ops->solve          = KSPSolve_TTGMRES;
   ksp->ops->reset          = KSPReset_TTGMRES;

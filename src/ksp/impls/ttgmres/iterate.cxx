@@ -29,6 +29,27 @@ PetscErrorCode lazy_product(KSP ksp, Mat A, Vec x, VecHandle &work, std::unique_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// P^{-1} A x. The product with a MATTT goes to P^{-1} as it is: what rounding would make of it there has no bound after P^{-1}.
+PetscErrorCode left_product(KSP ksp, Mat A, Vec x, std::unique_ptr<LazyTrain> &out)
+{
+  TTGMRES     &g         = data_of(ksp);
+  MatNullSpace nullspace = NULL;
+
+  PetscFunctionBegin;
+  for (VecHandle *work : {&g.w, &g.z})
+    if (!*work) PetscCall(create_vec(space_of(x), ksp->vec_sol, work->out()));
+  if (ksp->transpose_solve) PetscCall(MatGetTransposeNullSpace(A, &nullspace));
+  else PetscCall(MatGetNullSpace(A, &nullspace));
+  if (is_mattt(A) && !nullspace) {
+    Train product;
+    PetscCall(apply(A, ksp->transpose_solve ? Apply::transpose : Apply::plain, train_of(x), product));
+    PetscCall(set_train(g.w, std::move(product)));
+  } else PetscCall(KSP_MatMult(ksp, A, x, g.w));
+  PetscCall(KSP_PCApply(ksp, g.w, g.z));
+  out = std::make_unique<PlainTrain>(train_of(g.z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // round_sum() as an event, remembering whether the rank cap bit.
 PetscErrorCode rounded_sum(KSP ksp, const std::vector<Term> &terms, const RoundOptions &o, Train &out, RoundInfo &info)
 {
@@ -92,9 +113,12 @@ PetscErrorCode build_iterate(KSP ksp, PetscReal delta, Vec x, Train *y_out)
   if (g.y.space()) terms.push_back({Scaled(Scalar(1)), &g.y});
   PetscCall(rounded_sum(ksp, terms, o, sum, info));
   if (y_out) *y_out = sum;
-  if (!g.trial) PetscCall(create_vec(space_of(x), x, g.trial.out()));
-  PetscCall(set_train(g.trial, std::move(sum)));
-  PetscCall(KSP_PCApply(ksp, g.trial, x));
+  if (g.left) PetscCall(set_train(x, std::move(sum)));
+  else {
+    if (!g.trial) PetscCall(create_vec(space_of(x), x, g.trial.out()));
+    PetscCall(set_train(g.trial, std::move(sum)));
+    PetscCall(KSP_PCApply(ksp, g.trial, x));
+  }
   if (!g.x0_zero) {
     PetscCall(rounded_sum(ksp, {{Scaled(Scalar(1)), &train_of(x)}, {Scaled(Scalar(1)), &train_of(g.x0)}}, o, sum, info));
     PetscCall(set_train(x, std::move(sum)));
@@ -201,10 +225,13 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, &P));
-  VecHandle &z = g.keep_z ? g.Z[j] : g.z;
-  if (!z) PetscCall(create_vec(space, ksp->vec_sol, z.out()));
-  PetscCall(KSP_PCApply(ksp, g.V[j], z));
-  PetscCall(lazy_product(ksp, A, z, g.w, Az));
+  if (g.left) PetscCall(left_product(ksp, A, g.V[j], Az));
+  else {
+    VecHandle &z = g.keep_z ? g.Z[j] : g.z;
+    if (!z) PetscCall(create_vec(space, ksp->vec_sol, z.out()));
+    PetscCall(KSP_PCApply(ksp, g.V[j], z));
+    PetscCall(lazy_product(ksp, A, z, g.w, Az));
+  }
   PetscCallTT({
     LogScope log(events().dot, (PetscObject)ksp);
     if (j == 0) update_gram(g, o, 1);

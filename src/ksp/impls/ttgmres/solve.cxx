@@ -70,6 +70,28 @@ PetscErrorCode report(KSP ksp, PetscReal rnorm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Left: r becomes P^{-1} r, and what one norm is in terms of the other is noted: the small problem sees P^{-1} r, the target is for r.
+PetscErrorCode precondition_residual(KSP ksp, Train *r)
+{
+  TTGMRES &g = data_of(ksp);
+  Scaled   before, after;
+
+  PetscFunctionBegin;
+  g.ratio = 1;
+  if (!g.left) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallTT(before = norm(*r));
+  if (!g.z) PetscCall(create_vec(space_of(ksp->vec_sol), ksp->vec_sol, g.z.out()));
+  PetscCall(set_train(g.V[0], std::move(*r)));
+  PetscCall(KSP_PCApply(ksp, g.V[0], g.z));
+  *r = train_of(g.z);
+  PetscCallTT({
+    after   = norm(*r);
+    g.ratio = real((after / before).value_or_inf());
+  });
+  if (!(g.ratio > 0) || !is_finite(g.ratio)) ksp->rnorm = std::numeric_limits<PetscReal>::quiet_NaN(); // a failed or a singular preconditioner
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The steps of one cycle that starts from the residual r of norm beta. Ends when the residual expected from the small problem and the
 // roundings made so far is below the target, when the basis is full, or when going on is useless.
 PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
@@ -84,7 +106,10 @@ PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
     g.sketch.emplace_back();
     if (g.keep_z) g.Z.emplace_back();
   }
-  PetscReal r_norm;
+  PetscCall(precondition_residual(ksp, &r));
+  if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscReal ratio = g.ratio;
+  PetscReal       r_norm;
   PetscCallTT({
     const Scaled n = norm(r);
     r_norm         = real(n.value());
@@ -98,12 +123,12 @@ PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
   g.in_cycle = true;
   while (g.small.columns() < g.restart && ksp->its < ksp->max_it) {
     bool happy;
-    PetscCall(extend_basis(ksp, step_tolerance(g, r_norm, goal), &happy));
+    PetscCall(extend_basis(ksp, step_tolerance(g, r_norm, goal * ratio), &happy));
     if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscObjectSAWsTakeAccess((PetscObject)ksp));
     ksp->its++;
     PetscCall(PetscObjectSAWsGrantAccess((PetscObject)ksp));
-    const PetscReal res = g.small.residual(), expected = std::hypot(res, g.small.error());
+    const PetscReal res = g.small.residual(), expected = std::hypot(res, g.small.error()) / ratio;
     PetscCall(report(ksp, expected));
     PetscCall(PetscInfo(ksp, "Step %" PetscInt_FMT ": least-squares residual %g, roundings add %g, amplification %g\n", g.small.columns(), (double)res, (double)g.small.error(), (double)g.small.growth()));
     if (g.show_ranks && !happy) {
@@ -117,7 +142,7 @@ PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
     if (ksp->reason > 0 && ksp->converged == KSPConvergedDefault && expected > 0.85 * goal && !happy) ksp->reason = KSP_CONVERGED_ITERATING;
     if (ksp->reason || happy) break;
     // rounding (a rank cap, as a rule) has made more error than is left to gain
-    if (g.small.error() > 2 * res && g.small.error() > goal) break;
+    if (g.small.error() > 2 * res && g.small.error() > goal * ratio) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,20 +152,22 @@ PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
 PetscErrorCode finish_cycle(KSP ksp, PetscReal goal, PetscReal *rnorm)
 {
   TTGMRES        &g        = data_of(ksp);
-  const PetscReal expected = std::hypot(g.small.residual(), g.small.error());
+  const PetscReal expected = std::hypot(g.small.residual(), g.small.error()) / g.ratio;
   const PetscReal room     = expected < goal ? 0.8 * std::sqrt(goal * goal - expected * expected) : 0.3 * expected;
-  PetscReal       delta    = room;
+  PetscReal       delta = room, last = PETSC_MAX_REAL;
   Train           y;
 
   PetscFunctionBegin;
   for (int attempt = 0;; attempt++) {
-    PetscCall(build_iterate(ksp, delta, ksp->vec_sol, &y));
+    PetscCall(build_iterate(ksp, delta * g.ratio, ksp->vec_sol, &y));
     PetscCall(true_residual(ksp, ksp->vec_sol, 0.1, 0, nullptr, rnorm));
     PetscCall(PetscInfo(ksp, "Truncation to %g: residual expected %g, recomputed %g, target %g\n", (double)delta, (double)expected, (double)*rnorm, (double)goal));
     if (!(*rnorm > goal) || PetscIsInfOrNanReal(*rnorm)) break;
-    if (attempt >= 8 || (delta < 0.05 * expected && *rnorm < 2 * expected && !g.keep_z) || *rnorm <= 1.02 * expected) break;
-    // the amplification of the truncation error is known now
+    if (attempt >= 8 || *rnorm <= 1.02 * expected) break;
+    // the amplification of the truncation error is known now; when a finer truncation does not help, the difference has other reasons
     const PetscReal made = std::sqrt(std::max<PetscReal>(0, *rnorm * *rnorm - expected * expected));
+    if (attempt > 0 && made > 0.9 * last) break;
+    last = made;
     delta *= std::min<PetscReal>(0.4, 0.8 * room / made);
   }
   if (!g.keep_z) g.y = std::move(y);
@@ -173,7 +200,9 @@ PetscErrorCode begin(KSP ksp, Train *r, PetscReal *rnorm)
   PetscCall(check_vectors(ksp));
   bool fixed;
   PetscCall(pc_is_fixed(ksp->pc, &fixed));
-  const bool keep_z = g.flexible < 0 ? !fixed : g.flexible != 0;
+  g.left = ksp->pc_side == PC_LEFT;
+  PetscCheck(!g.left || g.flexible != 1, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "KSPTTGMRES with a preconditioner that changes from step to step needs it on the right: no -ksp_ttgmres_flexible with -ksp_pc_side left");
+  const bool keep_z = !g.left && (g.flexible < 0 ? !fixed : g.flexible != 0);
   if (keep_z != g.keep_z || (!g.V.empty() && !space_of(g.V[0])->same(*space_of(ksp->vec_sol)))) {
     g.V.clear();
     g.Z.clear();
@@ -239,8 +268,8 @@ PetscErrorCode KSPSolve_TTGMRES(KSP ksp)
     PetscCall((*ksp->converged)(ksp, ksp->its, rnorm, &ksp->reason, ksp->cnvP));
     if (!ksp->reason && inner < 0) ksp->reason = inner;
     if (ksp->reason) break;
-    if (!(rnorm < 0.9 * before)) {
-      // nothing was gained although the residual was recomputed: the rank cap or the working precision is the limit
+    if (!(before - rnorm > 0.1 * (before - goal))) {
+      // next to nothing of what was wanted was gained although the residual was recomputed: the rank cap or the working precision is the limit
       g.rank_limited = g.cap_hit;
       ksp->reason    = KSP_DIVERGED_BREAKDOWN;
       break;

@@ -35,9 +35,11 @@ struct TTGMRES {
   PetscInt                 image_columns = 0;
   std::vector<Scalar>      gram;   // exact dots of the basis vectors, (restart + 1) x (restart + 1); sketched: inside the window only
   Projected                small;
-  Train                    y;      // x = x0 + P^{-1} y, from earlier cycles (not flexible)
+  Train                    y;      // x = x0 + P^{-1} y, left: x = x0 + y, from earlier cycles (not flexible)
   VecHandle                x0, z, w, trial;
   bool                     keep_z = false, x0_zero = true, in_cycle = false, cap_hit = false;
+  bool                     left = false;         // P^{-1} A instead of A P^{-1}; the basis then spans x itself
+  PetscReal                ratio = 1;            // left: ||P^{-1} r|| / ||r|| of the residual that the cycle started from; 1 else
   bool                     rank_limited = false; // the last solve ended because of the rank cap
   PetscReal                true_residual = -1;   // of the last solve, absolute
   PetscReal                rhs_norm = 0;
@@ -51,7 +53,7 @@ inline TTGMRES &data_of(KSP ksp) { return *static_cast<TTGMRES *>(ksp->data); }
 // what rounding dropped is added to the norm of what is left. r may be null.
 PetscErrorCode true_residual(KSP ksp, Vec x, PetscReal rtol, PetscReal atol, Train *r, PetscReal *norm);
 
-// x := the iterate at this point of the cycle, such that its residual changes by about `delta` at most.
+// x := the iterate at this point of the cycle, such that its residual (left: that times P^{-1}) changes by about `delta` at most.
 PetscErrorCode build_iterate(KSP ksp, PetscReal delta, Vec x, Train *y);
 
 // One step of a cycle: from v_j to v_{j+1}, whose rounding may make the absolute error atol. *happy: there is no new direction, the cycle is over.

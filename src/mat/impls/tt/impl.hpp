@@ -79,6 +79,12 @@ struct CoefficientTrain {
   std::vector<Int>                 m; // sizes of the bases
 };
 PetscErrorCode coefficient_train(Mat A, CoefficientTrain &out);
+// Weight of each factor of mode k that occurs, the identity last: the mean of its diagonal, or its diagonal entry number `at` when that is
+// >= 0. The same on all processes. Collective.
+PetscErrorCode factor_weights(const MatTT &t, Int k, PetscInt at, std::vector<Scalar> &w);
+// M := sum over f of c[f] times factor f of mode k, c.back() being that of the identity: a new AIJ matrix on mode_comm() with an explicit
+// diagonal. Collective.
+PetscErrorCode factor_sum(const MatTT &t, Int k, const std::vector<Scalar> &c, Mat *M);
 PetscErrorCode compress(Mat A, Real rtol);
 PetscErrorCode frobenius_norm(Mat A, Scaled &norm);
 

@@ -4,10 +4,7 @@
 
 namespace petsctt {
 
-namespace {
-
-// Weight of each factor of mode k: the mean of its diagonal, or its diagonal entry number `at` when that is >= 0.
-PetscErrorCode weights(const MatTT &t, Int k, PetscInt at, std::vector<Scalar> &w)
+PetscErrorCode factor_weights(const MatTT &t, Int k, PetscInt at, std::vector<Scalar> &w)
 {
   const Space &space = *t.space;
   const Int    n = space.n(k), start = space.start(k);
@@ -28,6 +25,36 @@ PetscErrorCode weights(const MatTT &t, Int k, PetscInt at, std::vector<Scalar> &
   w.back() = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode factor_sum(const MatTT &t, Int k, const std::vector<Scalar> &c, Mat *M)
+{
+  const PetscInt n = t.space->n(k), N = t.space->N(k), start = t.space->start(k);
+  MatHandle      sum;
+
+  PetscFunctionBegin;
+  // The sum starts from an explicit diagonal, so that every solver finds one.
+  PetscCall(MatCreate(mode_comm(*t.space, k), sum.out()));
+  PetscCall(MatSetSizes(sum, n, n, N, N));
+  PetscCall(MatSetType(sum, MATAIJ));
+  PetscCall(MatSeqAIJSetPreallocation(sum, 1, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(sum, 1, NULL, 0, NULL));
+  for (PetscInt i = start; i < start + n; i++) PetscCall(MatSetValue(sum, i, i, c.back(), INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(sum, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(sum, MAT_FINAL_ASSEMBLY));
+  for (std::size_t f = 0; f + 1 < c.size(); f++) {
+    if (c[f] == Scalar(0)) continue;
+    MatHandle factor;
+    PetscCall(as_aij(t.factors[k].ready[f], factor.out()));
+    PetscCall(MatAXPY(sum, c[f], factor, DIFFERENT_NONZERO_PATTERN));
+  }
+  // MatAXPY() with a new pattern leaves a sequential matrix with the function table of the old one: when rows with equal patterns (inodes)
+  // are new, its factorisation goes wrong without a word (PETSc 3.18). A copy has the right one.
+  if (is_type(sum, MATSEQAIJ)) PetscCall(MatDuplicate(sum, MAT_COPY_VALUES, M));
+  else *M = sum.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
 
 Scalar weight(const std::vector<Scalar> &w, Int f)
 {
@@ -57,7 +84,7 @@ Scalar weight(const std::vector<Scalar> &w, Int f)
   For A_0 x I x ... + sum_i A_i x ... D_i ... mode 0 gives A_0 + sum_i mean(D_i) A_i: the operator at the mean parameters.
   Computed through the block train by products of a matrix with a vector of its block ranks.
 
-.seealso: `MATTT`, `PCTTKRON`, `MatTTAddTerm()`
+.seealso: `MATTT`, `PCTTKRON`, `MatTTAddTerm()`, `MatTTGetNearestKronecker()`
 @*/
 PetscErrorCode MatTTGetProjectedMode(Mat A, PetscInt k, const PetscInt ref[], Mat *M)
 {
@@ -78,13 +105,13 @@ PetscErrorCode MatTTGetProjectedMode(Mat A, PetscInt k, const PetscInt ref[], Ma
   // left[s]: the product of the weighted cores before k; right[s]: of those after it
   std::vector<Scalar> left(1, 1), right(1, 1), w, next;
   for (Int j = 0; j < k; j++) {
-    PetscCall(weights(t, j, ref ? ref[j] : -1, w));
+    PetscCall(factor_weights(t, j, ref ? ref[j] : -1, w));
     next.assign((std::size_t)t.used[j].s1, 0);
     for (const Entry &e : t.used[j].entries) next[e.j] += left[e.i] * e.c * weight(w, e.f);
     left.swap(next);
   }
   for (Int j = d - 1; j > k; j--) {
-    PetscCall(weights(t, j, ref ? ref[j] : -1, w));
+    PetscCall(factor_weights(t, j, ref ? ref[j] : -1, w));
     next.assign((std::size_t)t.used[j].s0, 0);
     for (const Entry &e : t.used[j].entries) next[e.i] += e.c * weight(w, e.f) * right[e.j];
     right.swap(next);
@@ -92,26 +119,6 @@ PetscErrorCode MatTTGetProjectedMode(Mat A, PetscInt k, const PetscInt ref[], Ma
   std::vector<Scalar> c(t.factors[k].user.size() + 1, 0);
   for (const Entry &e : t.used[k].entries) c[e.f == identity_factor ? c.size() - 1 : (std::size_t)e.f] += left[e.i] * e.c * right[e.j];
 
-  // The sum starts from an explicit diagonal, so that every solver finds one.
-  const PetscInt n = t.space->n(k), N = t.space->N(k), start = t.space->start(k);
-  MatHandle      sum;
-  PetscCall(MatCreate(mode_comm(*t.space, k), sum.out()));
-  PetscCall(MatSetSizes(sum, n, n, N, N));
-  PetscCall(MatSetType(sum, MATAIJ));
-  PetscCall(MatSeqAIJSetPreallocation(sum, 1, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(sum, 1, NULL, 0, NULL));
-  for (PetscInt i = start; i < start + n; i++) PetscCall(MatSetValue(sum, i, i, c.back(), INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(sum, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(sum, MAT_FINAL_ASSEMBLY));
-  for (std::size_t f = 0; f + 1 < c.size(); f++) {
-    if (c[f] == Scalar(0)) continue;
-    MatHandle factor;
-    PetscCall(as_aij(t.factors[k].ready[f], factor.out()));
-    PetscCall(MatAXPY(sum, c[f], factor, DIFFERENT_NONZERO_PATTERN));
-  }
-  // MatAXPY() with a new pattern leaves a sequential matrix with the function table of the old one: when rows with equal patterns (inodes)
-  // are new, its factorisation goes wrong without a word (PETSc 3.18). A copy has the right one.
-  if (is_type(sum, MATSEQAIJ)) PetscCall(MatDuplicate(sum, MAT_COPY_VALUES, M));
-  else *M = sum.release();
+  PetscCall(factor_sum(t, k, c, M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,8 +51,8 @@ PetscErrorCode is_diagonal(Mat M, bool *diagonal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The modes on which A has a block that is not diagonal; mode 0 when there is none. One reduction.
-PetscErrorCode modes_with_coupling(Mat A, vector<Int> *modes)
+// The modes on which A has a block that is not diagonal, or with `all` one that is not the identity; mode 0 when there is none. One reduction.
+PetscErrorCode modes_with_coupling(Mat A, bool all, vector<Int> *modes)
 {
   const Int   d = space_of(A)->d();
   vector<int> coupled((std::size_t)d, 0);
@@ -63,7 +63,8 @@ PetscErrorCode modes_with_coupling(Mat A, vector<Int> *modes)
     PetscCall(mode_factors(A, k, factors));
     for (Mat F : factors) {
       bool diagonal;
-      PetscCall(locally_diagonal(F, &diagonal));
+      diagonal = false;
+      if (!all) PetscCall(locally_diagonal(F, &diagonal));
       coupled[k] = coupled[k] || !diagonal;
     }
   }
@@ -92,7 +93,7 @@ PetscErrorCode choose_modes(PC pc, vector<Int> *modes)
   } else {
     PetscCall(require_mattt(pc->pmat, "Without PCTTKronSetModeMat() the preconditioning matrix of ttkron"));
     PetscCheck(kron_space(pc), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The modes of the preconditioning matrix of ttkron are not set");
-    PetscCall(modes_with_coupling(pc->pmat, modes));
+    PetscCall(modes_with_coupling(pc->pmat, kron_of(pc).nearest, modes));
   }
   if (kron_space(pc)) {
     const Int d = kron_space(pc)->d();
@@ -108,6 +109,7 @@ PetscErrorCode check_reference(PC pc)
 
   PetscFunctionBegin;
   if (ref.empty() || !kron_space(pc)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!kron_of(pc).nearest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "ttkron has a reference point and is to be the nearest Kronecker product: the two exclude each other");
   const Space &space = *kron_space(pc);
   PetscCheck((Int)ref.size() == space.d(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
              "The reference point of ttkron has %" PetscInt_FMT " indices, the operator %" PetscInt_FMT " modes", (PetscInt)ref.size(), space.d());
@@ -132,6 +134,35 @@ PetscErrorCode localise(const SpacePtr &space, Int k, Mat *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Nearest Kronecker product: the matrices of all active modes but those of the user, which count as identities in the search, as they do
+// when the operator is projected.
+PetscErrorCode get_nearest(PC pc)
+{
+  Kron             &kron  = kron_of(pc);
+  const SpacePtr    space = kron_space(pc);
+  bool              any   = false;
+  vector<PetscBool> identity;
+  vector<Mat>       M;
+
+  PetscFunctionBegin;
+  kron.distance = -1;
+  for (Int k : kron.active) any = any || !kron.modes[k].user;
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(require_mattt(pc->pmat, "The preconditioning matrix, to which ttkron is to be the nearest Kronecker product,"));
+  PetscCheck(space, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The modes of the preconditioning matrix of ttkron are not set");
+  identity.assign((std::size_t)space->d(), PETSC_TRUE);
+  M.assign((std::size_t)space->d(), nullptr);
+  for (Int k : kron.active)
+    if (!kron.modes[k].user) identity[k] = PETSC_FALSE;
+  PetscCall(MatTTGetNearestKronecker(pc->pmat, identity.data(), M.data(), &kron.distance));
+  for (Int k : kron.active) {
+    if (kron.modes[k].user) continue;
+    PetscCall(MatDestroy(&kron.modes[k].M));
+    kron.modes[k].M = M[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode get_matrix(PC pc, Int k)
 {
   Kron          &kron  = kron_of(pc);
@@ -139,6 +170,7 @@ PetscErrorCode get_matrix(PC pc, Int k)
   const SpacePtr space = kron_space(pc);
 
   PetscFunctionBegin;
+  if (kron.nearest && !mode.user) PetscFunctionReturn(PETSC_SUCCESS); // get_nearest() made it
   PetscCall(MatDestroy(&mode.M));
   if (mode.user) {
     PetscCall(PetscObjectReference((PetscObject)mode.user));
@@ -187,6 +219,7 @@ PetscErrorCode set_factor(PC pc)
   PetscFunctionBegin;
   kron.factor     = Scalar(1);
   kron.normalized = false;
+  if (kron.nearest) PetscFunctionReturn(PETSC_SUCCESS); // the product has the scale of the operator
   for (Int k : kron.active) {
     if (kron.modes[k].user) continue;
     if (first < 0) first = k;
@@ -202,6 +235,23 @@ PetscErrorCode set_factor(PC pc)
   }
   for (Int i = 1; i < m; i++) kron.factor *= Scaled(s);
   kron.normalized = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// M := m I + t (M - m I), m the mean of the diagonal, for the matrices made from the operator. They are our own.
+PetscErrorCode stretch(PC pc)
+{
+  Kron &kron = kron_of(pc);
+
+  PetscFunctionBegin;
+  if (kron.stretch == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  for (Int k : kron.active) {
+    PetscScalar m;
+    if (kron.modes[k].user) continue;
+    PetscCall(projected_scalar(kron.modes[k].M, -1, &m));
+    PetscCall(MatScale(kron.modes[k].M, kron.stretch));
+    PetscCall(MatShift(kron.modes[k].M, (1 - kron.stretch) * m));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -477,10 +527,12 @@ PetscErrorCode kron_setup(PC pc)
   for (auto &entry : kron.modes) {
     if (!std::binary_search(modes.begin(), modes.end(), entry.first)) PetscCall(kron_reset_mode(entry.second));
   }
+  if (kron.nearest) PetscCall(get_nearest(pc));
   for (Int k : kron.active) PetscCall(get_matrix(pc, k));
   PetscCall(matrix_states(pc, &kron.states));
   if (kron_space(pc)) PetscCall(kron_check_matrices(pc, kron_space(pc)));
   PetscCall(set_factor(pc));
+  PetscCall(stretch(pc));
   for (Int k : kron.active) {
     KronMode &mode = kron.modes[k];
     PetscCall(VecDestroy(&mode.b));

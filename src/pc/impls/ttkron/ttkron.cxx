@@ -61,6 +61,38 @@ PetscErrorCode set_reference(PC pc, const PetscInt index[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode set_nearest(PC pc, PetscBool nearest)
+{
+  PetscFunctionBegin;
+  if (kron_of(pc).nearest != (bool)nearest) set_up_again(pc);
+  kron_of(pc).nearest = nearest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_nearest(PC pc, PetscBool *nearest, PetscReal *error)
+{
+  PetscFunctionBegin;
+  if (nearest) *nearest = kron_of(pc).nearest ? PETSC_TRUE : PETSC_FALSE;
+  if (error) *error = kron_of(pc).nearest ? kron_of(pc).distance : -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_stretch(PC pc, PetscReal t)
+{
+  PetscFunctionBegin;
+  PetscCheck(t > 0 && t < PETSC_INFINITY, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Stretch %g must be positive and finite", (double)t);
+  if (kron_of(pc).stretch != t) set_up_again(pc);
+  kron_of(pc).stretch = t;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_stretch(PC pc, PetscReal *t)
+{
+  PetscFunctionBegin;
+  *t = kron_of(pc).stretch;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode set_mode_mat(PC pc, PetscInt k, Mat M)
 {
   Kron &kron = kron_of(pc);
@@ -127,6 +159,8 @@ PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject)
   Kron     &kron = kron_of(pc);
   PetscBool set;
   PetscInt  block = kron.block, d = 4096;
+  PetscBool nearest = kron.nearest ? PETSC_TRUE : PETSC_FALSE;
+  PetscReal t = kron.stretch;
 
   PetscFunctionBegin;
   if (kron_space(pc)) d = max<PetscInt>(d, kron_space(pc)->d());
@@ -143,6 +177,10 @@ PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject)
       set_up_again(pc);
     }
   }
+  PetscCall(PetscOptionsBool("-pc_ttkron_nearest", "Nearest Kronecker product in place of projections", "PCTTKronSetNearest", nearest, &nearest, &set));
+  if (set) PetscCall(set_nearest(pc, nearest));
+  PetscCall(PetscOptionsReal("-pc_ttkron_stretch", "Factor of what the matrices made from the operator deviate from their means", "PCTTKronSetStretch", t, &t, &set));
+  if (set) PetscCall(set_stretch(pc, t));
   PetscCall(PetscOptionsInt("-pc_ttkron_block", "Columns solved at a time", "PCTTKronSetBlockSize", block, &block, &set));
   if (set) PetscCall(set_block_size(pc, block));
   PetscOptionsHeadEnd();
@@ -173,7 +211,7 @@ PetscErrorCode kron_destroy(PC pc)
   delete &kron_of(pc);
   pc->data = nullptr;
   for (const char *name : {"PCTTKronSetModeMat_C", "PCTTKronGetModeMat_C", "PCTTKronGetModeKSP_C", "PCTTKronSetModes_C", "PCTTKronGetModes_C",
-                           "PCTTKronSetReference_C", "PCTTKronSetBlockSize_C", "PCTTKronGetBlockSize_C"})
+                           "PCTTKronSetReference_C", "PCTTKronSetNearest_C", "PCTTKronGetNearest_C", "PCTTKronSetStretch_C", "PCTTKronGetStretch_C", "PCTTKronSetBlockSize_C", "PCTTKronGetBlockSize_C"})
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -237,6 +275,9 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   const vector<Int> &list = kron.active.empty() ? kron.chosen : kron.active;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  modes with a solver: %s; identity on the others\n", list.empty() ? "chosen at set-up" : list_of(list).c_str()));
   if (!kron.reference.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  operator projected at indices %s (-1 = mean)\n", list_of(kron.reference).c_str()));
+  if (kron.nearest && kron.distance >= 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  nearest Kronecker product, %.4g of the Frobenius norm of the operator away from it\n", (double)kron.distance));
+  if (kron.stretch != 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  deviations of its matrices from their means multiplied by %g\n", (double)kron.stretch));
   if (kron.normalized)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  product of several projections, its inverse scaled by a factor of modulus 10^%.4g\n", (double)kron.factor.log10_abs()));
   if (kron.block != PETSC_DECIDE) PetscCall(PetscViewerASCIIPrintf(viewer, "  at most %" PetscInt_FMT " columns at a time\n", kron.block));
@@ -247,7 +288,7 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
     PetscMPIInt inner, outer;
     PetscCallMPI(MPI_Comm_size(comm, &inner));
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &outer));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "mode %" PetscInt_FMT ", matrix %s%s:\n", k, mode.user ? "given by the user" : "projected from the operator",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "mode %" PetscInt_FMT ", matrix %s%s:\n", k, mode.user ? "given by the user" : kron.nearest ? "from the nearest Kronecker product" : "projected from the operator",
                                      inner < outer ? ", the same solver on every process" : ""));
     if (!mode.note.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", mode.note.c_str()));
     if (inner == outer) PetscCall(KSPView(mode.ksp, viewer));
@@ -274,6 +315,8 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   Options Database Keys:
 + -pc_ttkron_modes <k,...>           - modes with a solver; the preconditioner is the identity on the others
 . -pc_ttkron_reference <i_0,i_1,...> - point at which the operator is projected, one index per mode, -1 = mean (default)
+. -pc_ttkron_nearest                 - the Kronecker product nearest to the operator in place of projections
+. -pc_ttkron_stretch <t>             - multiply by t what the matrices made from the operator deviate from their means
 . -pc_ttkron_block <n>               - largest number of columns solved at a time
 - -pc_ttkron_mode_<k>_               - prefix of the `KSP` of mode k, such as -pc_ttkron_mode_0_pc_type gamg
 
@@ -293,6 +336,14 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   Laplacian, is approximated by s (x)_k (I + E_k/s), which agrees with it to first order in E_k/s. When s is zero, as for a
   skew operator, the product is left as it is. Matrices of the user are taken as they stand and do not count in m.
 
+  With -pc_ttkron_nearest the M_k are those of the Kronecker product nearest to the operator in the Frobenius norm (`MatTTGetNearestKronecker()`). The
+  modes with a solver are then by default all those on which the operator has a block that is not the identity, diagonal ones included.
+
+  A product that agrees to first order with a sum of one-mode terms, as both of these do, is far too large for the smallest eigenvalues: for a Laplacian in d
+  dimensions it is s (1 - 1/d)^d where the sum is nearly zero. -pc_ttkron_stretch t puts m_k I + t (M_k - m_k I) in the place of M_k, m_k the mean of
+  its diagonal, which makes that s (1 - t/d)^d; some t between 1 and 2 saves steps, for smooth right-hand sides larger ones do
+  (`PCTTKronSetStretch()`).
+
   The default solver of a mode is `KSPPREONLY` with `PCLU`, `PCCHOLESKY` for a real matrix known to be positive definite, `PCJACOBI`
   for a diagonal one. On several processes the factorisation is that of MUMPS, failing this any package that can factor the matrix;
   without one `PCREDUNDANT` solves on every process, and -ksp_view says so. A replicated mode is solved by every process alike.
@@ -307,7 +358,7 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   fails in set-up or application, the `KSP` ends with KSP_DIVERGED_PC_FAILED and -info names mode and reason; as everywhere in PETSc, an
   inner solver that stops at its -ksp_max_it has not failed.
 
-.seealso: `PCTTKronSetModes()`, `PCTTKronSetModeMat()`, `PCTTKronGetModeKSP()`, `PCTTKronSetReference()`, `PCTTKronSetBlockSize()`, `MATTT`, `VECTT`, `KSPTTGMRES`
+.seealso: `PCTTKronSetModes()`, `PCTTKronSetModeMat()`, `PCTTKronGetModeKSP()`, `PCTTKronSetReference()`, `PCTTKronSetNearest()`, `PCTTKronSetStretch()`, `PCTTKronSetBlockSize()`, `MATTT`, `VECTT`, `KSPTTGMRES`
 M*/
 PETSCTT_EXTERN PetscErrorCode PCCreate_TTKron(PC pc)
 {
@@ -329,6 +380,10 @@ PETSCTT_EXTERN PetscErrorCode PCCreate_TTKron(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronSetModes_C", set_modes));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronGetModes_C", get_modes));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronSetReference_C", set_reference));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronSetNearest_C", set_nearest));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronGetNearest_C", get_nearest));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronSetStretch_C", set_stretch));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronGetStretch_C", get_stretch));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronSetBlockSize_C", set_block_size));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronGetBlockSize_C", get_block_size));
   PetscFunctionReturn(PETSC_SUCCESS);

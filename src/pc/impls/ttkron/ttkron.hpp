@@ -1,7 +1,8 @@
 #ifndef PETSCTT_PC_IMPLS_TTKRON_HPP
 #define PETSCTT_PC_IMPLS_TTKRON_HPP
 
-// PCTTKRON: P = factor^{-1} (x)_k M_k with a solver for every active mode k and the identity on the others.
+// PCTTKRON: P = factor^{-1} (x)_k M_k with a solver for every active mode k and the identity on the others. M_k is given by the user, a
+// projection of the operator, or a factor of the nearest Kronecker product.
 #include "petscttpc.h"
 #include "sys/compat.hpp"
 #include "tt/train.hpp"
@@ -16,7 +17,7 @@ namespace petsctt {
 
 // One mode that has, or is to have, a solver.
 struct KronMode {
-  Mat         user    = nullptr; // matrix given by the user (referenced), null: projection of the operator
+  Mat         user    = nullptr; // matrix given by the user (referenced), null: made from the operator
   Mat         M       = nullptr; // matrix the solver works with, null before set-up
   KSP         ksp     = nullptr;
   DM          dm      = nullptr; // what set-up has given to ksp, which holds the reference
@@ -28,6 +29,9 @@ struct KronMode {
 struct Kron {
   std::vector<Int>        chosen;    // modes asked for; empty: the default
   std::vector<Int>        reference; // one index per mode, -1 = mean; empty: means
+  bool                    nearest = false; // matrices of the nearest Kronecker product in place of projections
+  Real                    distance = -1;   // of it from the operator, relative, in the Frobenius norm; filled by set-up
+  Real                    stretch  = 1;    // of matrices made from the operator: their deviation from their mean is multiplied by it
   std::map<Int, KronMode> modes;     // by mode number
   std::vector<Int>        active;    // modes in use, ascending; filled by set-up
   Scaled                  factor = Scalar(1); // P^{-1} = factor (x)_k M_k^{-1}
