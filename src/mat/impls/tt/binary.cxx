@@ -100,7 +100,7 @@ PetscErrorCode MatView_TT_Binary(Mat A, PetscViewer viewer)
   PetscCall(PetscViewerSetUp(viewer));
   for (Int k = 0; k < d; k++) {
     for (const Entry &e : t.used[k].entries)
-      if (e.f != identity_factor) list[k].push_back(e.f);
+      if (e.f != identity_factor) list[k].push_back(e.f); // diagonals are written, and come back, as sparse matrices
     std::sort(list[k].begin(), list[k].end());
     list[k].erase(std::unique(list[k].begin(), list[k].end()), list[k].end());
     N.push_back(space.N(k));
@@ -121,7 +121,11 @@ PetscErrorCode MatView_TT_Binary(Mat A, PetscViewer viewer)
     }
     PetscCall(write_ints(viewer, where));
     PetscCall(PetscViewerBinaryWrite(viewer, c.data(), (PetscInt)c.size(), PETSC_SCALAR));
-    for (Int f : list[k]) PetscCall(write_factor(viewer, space, k, t.factors[k].ready[f]));
+    for (Int f : list[k]) {
+      MatHandle M;
+      PetscCall(factor_as_aij(t, k, f, M.out()));
+      PetscCall(write_factor(viewer, space, k, M));
+    }
   }
   PetscCall(write_ints(viewer, {magic}));
   PetscFunctionReturn(PETSC_SUCCESS);
