@@ -3,6 +3,7 @@
 #include "base/blas.hpp"
 #include "tt/ops/local_r.hpp"
 #include "tt/ops/panel.hpp"
+#include "tt/ops/right_solve.hpp"
 #include "tt/ops/sweep_rows.hpp"
 #include "tt/random.hpp"
 
@@ -217,4 +218,46 @@ TEST(LocalR, NotFinite)
     for (Count i = 0; i < n * n; ++i) all = all && is_finite(f.R()[i]);
     EXPECT_FALSE(all);
   }
+}
+
+// Backward error of B R^-1 relative to |B| times the norm of each column of R: graded columns, graded rows, dependent columns, Kahan's triangle.
+TEST(LocalR, RightSolve)
+{
+  enum { gaussian, columns, rows, dependent, kahan };
+  for (int kind : {gaussian, columns, rows, dependent, kahan})
+    for (Count n : {1, 5, 16, 17, 40, 100}) {
+      const Count m = 37, ldb = m + 3;
+      Buffer      A = gaussian_matrix(3 * n, n, 11);
+      if (kind == dependent)
+        for (Count j = 1; j < n; ++j)
+          for (Count i = 0; i < 3 * n; ++i) A[i + 3 * n * j] = A[i] + A[i + 3 * n * j] * (Real)1e-7;
+      RFactor f(n);
+      f.add(3 * n, A.data(), 3 * n);
+      Buffer R((std::size_t)(n * n));
+      R.fill(0);
+      for (Count j = 0; j < n; ++j)
+        for (Count i = 0; i <= j; ++i) {
+          R[i + n * j] = f.R()[i + n * j];
+          if (kind == columns) R[i + n * j] *= std::pow((Real)10, (Real)((7 * j) % 60 - 30));
+          if (kind == rows) R[i + n * j] *= std::pow((Real)10, -(Real)i / 8);
+          if (kind == kahan) R[i + n * j] = std::pow((Real)0.6, (Real)i) * (i == j ? (Real)1 : (Real)-0.8);
+        }
+      const RightSolve solve(n, R.data());
+      if (kind == gaussian || kind == columns) { EXPECT_EQ(solve.inverted(), n); }
+      if (kind == kahan && n > 40) { EXPECT_LT(solve.inverted(), n); }
+      Buffer B = gaussian_matrix(ldb, n, 12), X((std::size_t)(ldb * n));
+      std::copy(B.data(), B.data() + ldb * n, X.data());
+      solve.apply(m, X.data(), ldb);
+      for (Count j = 0; j < n; ++j)
+        for (Count i = m; i < ldb; ++i) EXPECT_EQ(X[i + ldb * j], B[i + ldb * j]);
+      Buffer Y((std::size_t)(m * n));
+      gemm('N', 'N', m, n, n, 1, X.data(), ldb, R.data(), n, 0, Y.data(), m);
+      Real size = 0;
+      for (Count j = 0; j < n; ++j) size += std::pow(nrm2(m, X.data() + ldb * j), 2);
+      for (Count j = 0; j < n; ++j) {
+        Real error = 0;
+        for (Count i = 0; i < m; ++i) error += abs2(Y[i + m * j] - B[i + ldb * j]);
+        EXPECT_LE(std::sqrt(error), 20 * std::numeric_limits<Real>::epsilon() * std::sqrt(size) * nrm2(n, R.data() + n * j)) << "kind " << kind << ", n " << n << ", column " << j;
+      }
+    }
 }

@@ -103,7 +103,7 @@ petsctt_setup()
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;
   esac
   petsctt_environment
-  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package"
+  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package python3-sphinx python3-myst-parser"
   petsctt_packages
   build=$top/build/$variant
   echo "== configuring $build"

@@ -1,6 +1,7 @@
 #include "tt/ops/local_r.hpp"
 
 #include "base/blas.hpp"
+#include "tt/ops/right_solve.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,26 +36,28 @@ void householder(const Rows &rows, RFactor &f)
 
 // What the rows are multiplied by from the right: R0^-1, by substitution, or P, or nothing.
 struct Preconditioner {
-  const Scalar *R0 = nullptr, *P = nullptr;
+  const RightSolve *R0 = nullptr;
+  const Scalar     *P  = nullptr;
 };
 
 // G (upper triangle) := B^H B, B the rows times the preconditioner.
 void add_blocks(const Rows &rows, const Preconditioner &by, Scalar *G)
 {
   const Count n = rows.columns(), step = rows.block_units(RFactor::block_rows(n));
-  Buffer      B((std::size_t)(step * rows.unit() * n)), T(by.P ? B.size() : 0);
+  const bool  turn = rows.transposed() && by.R0; // BLAS solves from the right much faster: its kernels have a small triangle there
+  Buffer      B((std::size_t)(step * rows.unit() * n)), T(by.P || turn ? B.size() : 0);
   std::fill(G, G + n * n, Scalar(0));
   for (Count i = 0; i < rows.units(); i += step) {
     const Count c = std::min(step, rows.units() - i), m = c * rows.unit();
     const Real  beta = i ? 1 : 0;
-    rows.fill(i, c, by.P ? T.data() : B.data());
-    if (rows.transposed()) {
+    rows.fill(i, c, T.size() ? T.data() : B.data());
+    if (turn) conjugate_transpose(n, m, T.data(), B.data());
+    if (rows.transposed() && !turn) {
       if (by.P) gemm('C', 'N', n, m, n, 1, by.P, n, T.data(), n, 0, B.data(), n);
-      if (by.R0) trsm('L', 'U', 'C', 'N', n, m, 1, by.R0, n, B.data(), n);
       gram_rows(n, m, B.data(), n, beta, G, n);
     } else {
       if (by.P) gemm('N', 'N', m, n, n, 1, T.data(), m, by.P, n, 0, B.data(), m);
-      if (by.R0) trsm('R', 'U', 'N', 'N', m, n, 1, by.R0, n, B.data(), m);
+      if (by.R0) by.R0->apply(m, B.data(), m);
       gram(m, n, B.data(), m, beta, G, n);
     }
   }
@@ -111,7 +114,8 @@ bool preconditioned(const Rows &rows, Buffer &M)
     if (d == 0) d = 1;
   }
   if (least >= (rows.transposed() && n < substitute ? Real(2) : regular)) {
-    add_blocks(rows, {R0, nullptr}, G.data());
+    const RightSolve solve(n, R0);
+    add_blocks(rows, {&solve, nullptr}, G.data());
     if (!finite(n * n, G.data()) || !well_conditioned(n, n, G) || potrf(n, G.data(), n) != 0) return false;
     for (Count j = 0; j < n; ++j)
       for (Count i = j + 1; i < n; ++i) G[i + n * j] = 0;
@@ -168,9 +172,11 @@ void conjugate_transpose(Count rows, Count columns, const Scalar *from, Scalar *
 {
   constexpr Count tile = 16;
   for (Count j0 = 0; j0 < columns; j0 += tile)
-    for (Count i0 = 0; i0 < rows; i0 += tile)
-      for (Count j = j0; j < std::min(j0 + tile, columns); ++j)
-        for (Count i = i0; i < std::min(i0 + tile, rows); ++i) to[j + columns * i] = conj(from[i + rows * j]);
+    for (Count i0 = 0; i0 < rows; i0 += tile) {
+      const Count j1 = std::min(j0 + tile, columns), i1 = std::min(i0 + tile, rows);
+      for (Count i = i0; i < i1; ++i)
+        for (Count j = j0; j < j1; ++j) to[j + columns * i] = conj(from[i + rows * j]);
+    }
 }
 
 } // namespace petsctt

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "tt/ops/array.hpp"
 #include "tt/ops/r_factor.hpp"
+#include "tt/ops/right_solve.hpp"
 #include "tt/ops/sweep.hpp"
 
 #include <algorithm>
@@ -70,8 +71,9 @@ bool make_orthonormal(Scalar *gram, Core &q, Count R, Scalar *carry, bool exact)
     }
   if (off <= 4 * eps) return true;
   if (potrf(t, gram, t) != 0) return false;
-  const Count m = (Count)q.r0 * q.n, step = RFactor::block_rows(t);
-  for (Count row = 0; row < m; row += step) trsm('R', 'U', 'N', 'N', std::min(step, m - row), t, 1, gram, t, q.data() + row, m);
+  const RightSolve solve(t, gram);
+  const Count      m = (Count)q.r0 * q.n, step = RFactor::block_rows(t);
+  for (Count row = 0; row < m; row += step) solve.apply(std::min(step, m - row), q.data() + row, m);
   if (exact) trmm('L', 'U', 'N', 'N', t, R, 1, gram, t, carry, t);
   else trsm('L', 'U', 'C', 'N', t, R, 1, gram, t, carry, t);
   return true;

@@ -146,8 +146,12 @@ bool truncate(Train &x, Int k, Budget &budget, Int max_rank, bool *cap_hit)
     q = std::move(basis);
     gemm('N', 'C', r0, t, (Count)core.n * core.r1, 1, core.data(), r0, q.data(), t, 0, carry.data(), r0);
     if (!space.replicated(k)) space.comm().sum(carry.data(), r0 * t);
-  } else if (off > 4 * eps) { // H = F^H F: F^-H q is orthonormal
-    trsm('L', 'U', 'C', 'N', t, (Count)core.n * core.r1, 1, H.data(), t, q.data(), t);
+  } else if (off > 4 * eps) { // H = F^H F: F^-H q is orthonormal; F is close to the identity, so that its inverse, which is faster, is as accurate
+    Buffer inverse((std::size_t)(t * t));
+    inverse.fill(0);
+    for (Count j = 0; j < t; ++j) inverse[j + t * j] = 1;
+    trsm('L', 'U', 'N', 'N', t, t, 1, H.data(), t, inverse.data(), t);
+    trmm('L', 'U', 'C', 'N', t, (Count)core.n * core.r1, 1, inverse.data(), t, q.data(), t);
     trmm('R', 'U', 'C', 'N', r0, t, 1, H.data(), t, carry.data(), r0);
   }
   core = std::move(q);

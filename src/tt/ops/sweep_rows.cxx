@@ -81,11 +81,15 @@ void TRows::multiply(std::size_t t, const Scalar *A, Count m, Count lda, Count o
     gemm('N', 'N', m, l, r1, 1, A, lda, W, r1, 0, B, m);
     return;
   }
-  const Count blocks = l / triangle_block, width = (l + blocks - 1) / blocks;
-  for (Count j = 0; j < l; j += width) { // rows a of W with offset + a >= j are not zero
-    const Count c = std::min(width, l - j), a = std::min(r1, std::max<Count>(0, j - offset));
-    gemm('N', 'N', m, c, r1 - a, 1, A + lda * a, lda, W + a + r1 * j, r1, 0, B + m * j, m);
+  // rows a of W with offset + a >= j are not zero: columns before `offset` are full, then comes a triangle, with full rows below it if there are
+  const Count full = std::min(offset, l), w = std::max<Count>(0, std::min(r1, l - offset));
+  if (full > 0) gemm('N', 'N', m, full, r1, 1, A, lda, W, r1, 0, B, m);
+  if (w > 0) {
+    for (Count j = 0; j < w; ++j) std::copy(A + lda * j, A + lda * j + m, B + m * (full + j));
+    trmm('R', 'L', 'N', 'N', m, w, 1, W + r1 * full, r1, B + m * full, m);
+    if (r1 > w) gemm('N', 'N', m, w, r1 - w, 1, A + lda * w, lda, W + w + r1 * full, r1, 1, B + m * full, m);
   }
+  std::fill(B + m * (full + w), B + m * l, Scalar(0));
 }
 
 // B: columns x (count l), column i + count j for point first + i.

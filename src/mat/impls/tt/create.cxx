@@ -188,26 +188,26 @@ PETSCTT_UNSUPPORTED(MatSetRandom_TT, (Mat, PetscRandom), "use MatSetRandom() on 
 } // namespace petsctt
 
 /*MC
-   MATTT - "tt": a linear operator on tensors of `d` modes given as a train of block matrices: core k is a grid of blocks, each a sum
-   of scaled PETSc matrices or identities. A sum of Kronecker products is a special case.
+  MATTT - "tt": a linear operator on tensors of d modes, given as a train of block matrices: core k is a grid of blocks, each a sum of
+  scaled PETSc matrices or identities. A sum of Kronecker products is a special case.
 
-   Options Database Keys:
-+  -mat_type tt - chosen by MatSetFromOptions()
-.  -mat_tt_modes N0,N1,... - global sizes of the modes
--  -mat_tt_compress rtol - MatTTCompress() before the first use
+  Options Database Keys:
++ -mat_type tt              - chosen by `MatSetFromOptions()`
+. -mat_tt_modes <N0,N1,...> - global sizes of the modes
+- -mat_tt_compress <rtol>   - `MatTTCompress()` before the first use
 
-   Level: beginner
+  Level: beginner
 
-   Notes:
-   The factors are the user's own Mats of any type that has MatMult(); they are referenced, not copied. MATAIJ factors are applied
-   to all TT ranks at once with one exchange of ghost rows. On a replicated mode a parallel factor is copied to every process.
+  Notes:
+  The factors are the user's own matrices, of any type that has `MatMult()`; they are referenced, not copied. `MATAIJ` factors are applied to all
+  TT ranks at once with one exchange of ghost rows. On a replicated mode a parallel factor is copied to every process.
 
-   States of the train that are equal up to a scalar are merged before the first use, so that a Laplacian given as d terms
-   has block rank 2.
+  States of the train that are equal up to a scalar are merged before the first use, so that a Laplacian given as d terms
+  has block rank 2.
 
-   The diagonal matrix of a VECTT is added by MatTTAddDiagonalVec(): Jacobians of entrywise nonlinearities are operators of this type.
+  The diagonal matrix of a `VECTT` is added by `MatTTAddDiagonalVec()`: Jacobians of entrywise nonlinearities are operators of this type.
 
-.seealso: MatCreateTT(), MatTTAddTerm(), MatTTAddDiagonalVec(), MatTTSetBlockRanks(), MatTTCompress(), VECTT
+.seealso: `MatCreateTT()`, `MatTTAddTerm()`, `MatTTAddDiagonalVec()`, `MatTTSetBlockRanks()`, `MatTTCompress()`, `VECTT`
 M*/
 extern "C" PETSC_VISIBILITY_PUBLIC PetscErrorCode MatCreate_TT(Mat A)
 {
