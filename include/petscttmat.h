@@ -10,6 +10,7 @@ PETSCTT_EXTERN PetscErrorCode MatCreateTT(MPI_Comm, PetscInt, const PetscInt[], 
 PETSCTT_EXTERN PetscErrorCode MatTTSetModes(Mat, PetscInt, const PetscInt[], const PetscInt[]);
 PETSCTT_EXTERN PetscErrorCode MatTTGetModes(Mat, PetscInt *, const PetscInt *[]);
 PETSCTT_EXTERN PetscErrorCode MatTTAddTerm(Mat, PetscScalar, const Mat[]);
+PETSCTT_EXTERN PetscErrorCode MatTTAddDiagonalVec(Mat, PetscScalar, Vec);
 PETSCTT_EXTERN PetscErrorCode MatTTSetBlockRanks(Mat, const PetscInt[]);
 PETSCTT_EXTERN PetscErrorCode MatTTSetBlock(Mat, PetscInt, PetscInt, PetscInt, PetscScalar, Mat);
 PETSCTT_EXTERN PetscErrorCode MatTTGetBlockRanks(Mat, const PetscInt *[]);

@@ -12,6 +12,9 @@ PETSC_EXTERN PetscErrorCode MatGetFactor_dense_conflux(Mat, MatFactorType, Mat *
 PETSC_EXTERN PetscErrorCode MatGetFactor_aij_conflux(Mat, MatFactorType, Mat *);
 PETSC_EXTERN PetscErrorCode PCCreate_TTKron(PC);
 PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP);
+PETSC_EXTERN PetscErrorCode SNESRegisterTTTolerance(void); // src/snes: nonlinear solvers that tell TT vectors how accurate they are to be
+PETSC_EXTERN PetscErrorCode TSRegisterTTAdapt(void); // src/ts: step size control that measures TT vectors
+PETSC_EXTERN PetscErrorCode TSRegisterTTRefusals(void);
 PETSC_EXTERN PetscErrorCode KSPRegisterTTRefusals(void); // src/ksp: solvers of PETSc that cannot work say so in words that help
 
 static PetscBool initialized = PETSC_FALSE;
@@ -89,5 +92,8 @@ PetscErrorCode PetscTTInitializePackage(void)
   PetscCall(PCRegister(PCTTKRON, PCCreate_TTKron));
   PetscCall(KSPRegister(KSPTTGMRES, KSPCreate_TTGMRES));
   PetscCall(KSPRegisterTTRefusals());
+  PetscCall(SNESRegisterTTTolerance());
+  PetscCall(TSRegisterTTAdapt());
+  PetscCall(TSRegisterTTRefusals());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

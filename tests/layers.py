@@ -2,8 +2,8 @@
 """Checks which file includes which: `layers.py ROOT` for a tree, `layers.py --self-check` for the check itself.
 
 Rules (CONTRIBUTING.md says why):
-  1. includes point downwards only: base < tt, lu, iobound < sys < vec < mat < dm < pc < ksp < eps < registration (src/*.cxx);
-     tt, lu and iobound do not know each other. A public header petscttX.h belongs to the layer X, petscttlu.h to mat.
+  1. includes point downwards only: base < tt, lu, iobound < sys < vec < mat < dm < pc < ksp < eps, snes < ts < registration
+     (src/*.cxx); tt, lu and iobound do not know each other, nor do eps and snes. A public header petscttX.h belongs to the layer X, petscttlu.h to mat.
   2. base, tt, lu and iobound know no PETSc object: of PETSc's headers only petscsys.h, petscmath.h, petscblaslapack*.h; base and iobound no MPI.
   3. from vec upwards a header is for the files of its own layer only, except vec/vectt.hpp and mat/mattt.hpp; one implementation
      (src/LAYER/impls/TYPE) does not see the headers of another.
@@ -15,7 +15,7 @@ import re
 import sys
 import tempfile
 
-LEVEL = {"base": -1, "tt": 0, "lu": 0, "iobound": 0, "sys": 1, "vec": 2, "mat": 3, "dm": 4, "pc": 5, "ksp": 6, "eps": 7, "registration": 8}
+LEVEL = {"base": -1, "tt": 0, "lu": 0, "iobound": 0, "sys": 1, "vec": 2, "mat": 3, "dm": 4, "pc": 5, "ksp": 6, "eps": 7, "snes": 7, "ts": 8, "registration": 9}
 OPEN_HEADERS = {"vec/vectt.hpp", "mat/mattt.hpp"}
 NUMBERS_ONLY = {"petscsys.h", "petscmath.h", "petscblaslapack.h", "petscblaslapack_mangle.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

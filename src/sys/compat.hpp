@@ -13,9 +13,10 @@
   #define PETSC_SUCCESS ((PetscErrorCode)0)
 #endif
 
-// 3.20: _VecOps gained maxpby (y = beta y + sum alpha_j x_j).
+// 3.20: _VecOps gained maxpby (y = beta y + sum alpha_j x_j), and errorwnorm, by which TS measures errors; before it TS read arrays.
 #if PETSC_VERSION_GE(3, 20, 0)
   #define PETSCTT_HAVE_VEC_MAXPBY 1
+  #define PETSCTT_HAVE_VEC_ERRORWNORM 1
 #endif
 
 // 3.21: VecLoad() reads files that were written with the other size of PetscInt.

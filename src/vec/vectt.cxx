@@ -80,6 +80,14 @@ RoundOptions round_options(Vec v)
   return o;
 }
 
+PetscErrorCode tie_rounding(Vec v, Real rtol)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "Tolerance of a solver"));
+  if (rtol > 0) impl(v).policy.solver_rtol = rtol;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode record_rounding(Vec v, const RoundInfo &info)
 {
   VecTTRoundingInfo &i = impl(v).info;

@@ -26,6 +26,9 @@ Train         &train_rw(Vec v);      // only for change_train
 RoundOptions   round_options(Vec v);
 PetscErrorCode record_rounding(Vec v, const RoundInfo &info);
 
+// A solver that works on v is to reach rtol: unless the tolerance of v was set by the user, it will be no more than 1e-3 times this. Not collective.
+PetscErrorCode tie_rounding(Vec v, Real rtol);
+
 // y := round(sum), with y's policy, recorded and state raised: what every operation that grows ranks ends with.
 PetscErrorCode assign_rounded_sum(Vec y, const std::vector<Term> &terms);
 
@@ -45,6 +48,17 @@ PetscErrorCode first_difference(MPI_Comm comm, const std::vector<PetscInt> &a, P
 // The nominal layout of vectors over `space`: N = product of the modes when it fits a PetscInt, otherwise their sum, n = PETSc's
 // even split of N. `product` tells which (may be null). MATTT uses the same for its rows and columns. Not collective.
 PetscErrorCode nominal_sizes(const Space &space, PetscInt *n, PetscInt *N, bool *product);
+
+// Before PETSc 3.20 (later this does nothing): while it lives, VecGetArrayRead() of two TT vectors one after the other gives arrays of one entry each on every process,
+// u and y, such that |u - y| and max(|u|, |y|) are the root mean squares of their difference and of the larger of them: what TS needs to measure the
+// error of a step, and reads from arrays. VecGetLocalSize() is 1. For src/ts alone.
+class ErrorNormScope {
+public:
+  ErrorNormScope();
+  ~ErrorNormScope();
+  ErrorNormScope(const ErrorNormScope &)            = delete;
+  ErrorNormScope &operator=(const ErrorNormScope &) = delete;
+};
 
 // The nominal global index (first mode fastest) of an entry; only where the layout is the product. Not collective.
 PetscErrorCode nominal_index(const Space &space, const std::vector<Int> &index, PetscInt *i);

@@ -184,7 +184,9 @@ double RoundScope::flops() const
   return petsctt::flops() - flops_;
 }
 
-RoundInfo round(Train &x, const RoundOptions &o)
+namespace {
+
+RoundInfo round_as_asked(Train &x, const RoundOptions &o)
 {
   PETSCTT_REQUIRE(o.rtol >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rounding tolerance %g must not be negative", (double)o.rtol);
   PETSCTT_REQUIRE(o.max_rank >= 0, PETSC_ERR_ARG_OUTOFRANGE, "Rank cap %lld must not be negative (0: none)", (long long)o.max_rank);
@@ -234,6 +236,27 @@ RoundInfo round(Train &x, const RoundOptions &o)
   else if (info.norm.is_zero() && !x.is_zero()) x.set_zero();
   info.flops = scope.flops();
   return info;
+}
+
+} // namespace
+
+RoundInfo round(Train &x, const RoundOptions &o)
+{
+  const RoundInfo info = round_as_asked(x, o);
+  settle_scale(x, info.norm);
+  return info;
+}
+
+void settle_scale(Train &x, const Scaled &norm)
+{
+  const Int left = x.left(), right = x.right(), d = x.d(), centre = left >= d - 1 ? d - 1 : 0;
+  if (x.is_zero() || norm.is_zero() || !norm.finite() || (centre == 0 && right < d - 1)) return;
+  const std::int64_t shift = norm.exponent2() - x.scale().exponent2();
+  if (std::abs(shift) < 4) return;
+  Core &c = x.core_rw(centre);
+  for (Count p = 0; p < c.count(); ++p) c.data()[p] = ldexp(c.data()[p], -shift);
+  x.set_scale(x.scale().times_pow2(shift));
+  x.set_orthogonal(left, right);
 }
 
 } // namespace petsctt

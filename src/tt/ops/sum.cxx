@@ -2,6 +2,7 @@
 #include "tt/ops/lazy.hpp"
 #include "tt/ops/random_sum.hpp"
 #include "tt/ops/round.hpp"
+#include "tt/ops/sweep.hpp"
 #include "tt/ops/two_sweeps.hpp"
 
 #include <algorithm>
@@ -180,7 +181,8 @@ RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const
   if (single && options.type == RoundType::automatic && type == RoundType::randomized) type = RoundType::qr; // see round()
   Train sum(space);
   RoundInfo info = type == RoundType::randomized ? randomized_round_sum(space, lazy, options, sum) : two_sweeps(space, lazy, options, type, sum);
-  out            = std::move(sum);
+  settle_scale(sum, info.norm);
+  out = std::move(sum);
   return info;
 }
 

@@ -27,6 +27,10 @@ std::int64_t bring_into_range(const Space &space, Int k, Core &core);
 // is that of the exact basis which U approximates. Returns false, with nothing done, when U is too far from orthonormal for that.
 bool make_orthonormal(Scalar *gram, Core &q, Count R, Scalar *carry, bool exact);
 
+// x, of the given norm and orthogonal but for one core: a power of two is moved between that core and the scale such that the core has norm 1 to 2. Exact.
+// Entrywise products multiply what roundings leave in the scale: without this it grows with every one, until the terms of a sum no longer meet. Local.
+void settle_scale(Train &x, const Scaled &norm);
+
 } // namespace petsctt
 
 #endif

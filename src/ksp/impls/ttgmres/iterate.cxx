@@ -207,6 +207,19 @@ std::vector<Scalar> project(TTGMRES &g, const RoundOptions &o, const LazyTrain &
   return best_coefficients((Int)d.size(), by_image ? g.small.gram() : exact_gram(g, first, j + 1), d);
 }
 
+// The space is invariant but for a vector of norm `dropped`: the last column of H ends above its last row, and the cycle is over. `gram`: of
+// the vectors up to the last.
+void end_of_space(TTGMRES &g, const std::vector<Scalar> &gram, PetscInt first, const std::vector<Scalar> &h, PetscReal dropped)
+{
+  const PetscInt      j = g.small.columns();
+  std::vector<Scalar> G((std::size_t)(j + 2) * (j + 2), 0);
+  for (PetscInt k = 0; k <= j; k++)
+    for (PetscInt i = 0; i <= j; i++) G[i + (std::size_t)(j + 2) * k] = gram[i + (std::size_t)(j + 1) * k];
+  G.back() = 1;
+  g.small.set_gram(j + 2, std::move(G), 1);
+  (void)g.small.add(first, h, 0, dropped);
+}
+
 } // namespace
 
 PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
@@ -257,17 +270,10 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
     g.sketch.emplace_back();
     if (g.keep_z) g.Z.emplace_back();
   }
-  if (!(norm > 1e-14 * size)) { // only round-off is left: the space is invariant, the last column of H ends above its last row
-    std::vector<Scalar>        G((std::size_t)(j + 2) * (j + 2), 0);
-    const std::vector<Scalar> &old = g.small.gram();
-    for (PetscInt k = 0; k <= j; k++)
-      for (PetscInt i = 0; i <= j; i++) G[i + (std::size_t)(j + 2) * k] = old[i + (std::size_t)(j + 1) * k];
-    G.back() = 1;
-    *happy   = true;
-    PetscCallTT({
-      g.small.set_gram(j + 2, std::move(G), 1);
-      (void)g.small.add(first, h, 0, info.error * norm);
-    });
+  const std::vector<Scalar> gram = g.small.gram(); // of the vectors up to j
+  if (!(norm > 1e-14 * size)) { // only round-off is left
+    *happy = true;
+    PetscCallTT(end_of_space(g, gram, first, h, info.error * norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   next.set_scale(next.scale() / Scaled(Scalar(norm)));
@@ -278,6 +284,8 @@ PetscErrorCode extend_basis(KSP ksp, PetscReal atol, bool *happy)
     LogScope log(events().dot, (PetscObject)ksp);
     update_gram(g, o, j + 2);
     *happy = !g.small.add(first, h, norm, info.error * norm);
+    // What is left depends on the basis: mostly round-off that is not quite as small as above. The column counts without it.
+    if (*happy) end_of_space(g, gram, first, h, norm);
   });
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,9 +33,15 @@ PetscErrorCode import_blocks(const MatTT &from, const BlockTrain &blocks, MatTT 
   PetscFunctionBegin;
   PetscCallTT(out = blocks);
   for (Int k = 0; k < (Int)out.size(); k++) {
-    std::vector<Int> number(from.factors[k].user.size(), identity_factor - 1);
+    std::vector<Int> number(from.factors[k].user.size(), identity_factor - 1), shift;
+    for (const DiagonalCore &d : from.factors[k].diagonals)
+      PetscCallTT(shift.resize((std::size_t)(d.first + d.r0 * d.r1), add_diagonals(to.factors[k], d.values, d.r0, d.r1, d.n) - d.first));
     for (Entry &e : out[k].entries) {
       if (e.f == identity_factor) continue;
+      if (is_diagonal_factor(e.f)) {
+        e.f -= shift[(std::size_t)diagonal_number(e.f)];
+        continue;
+      }
       if (number[e.f] < identity_factor) {
         PetscCall(factor_index(to, k, from.factors[k].user[e.f], &number[e.f]));
         if (from.factors[k].frozen[e.f] >= 0) to.factors[k].frozen[number[e.f]] = from.factors[k].frozen[e.f];
@@ -141,6 +147,16 @@ PetscErrorCode transposed_factor(Mat M, Mat *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The values are shared with other operators: these get new ones.
+void conjugate_diagonals(Factors &mode)
+{
+  for (DiagonalCore &d : mode.diagonals) {
+    auto values = std::make_shared<Buffer>(*d.values);
+    for (std::size_t p = 0; p < values->size(); p++) (*values)[p] = conj((*values)[p]);
+    d.values = values;
+  }
+}
+
 PetscErrorCode conjugated_factor(Mat M, Mat *out)
 {
   PetscFunctionBegin;
@@ -149,7 +165,7 @@ PetscErrorCode conjugated_factor(Mat M, Mat *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Replaces the factors that occur in `used` by new ones and the given blocks by `used` with them.
+// Replaces the matrices that occur in `used` by new ones and the given blocks by `used` with them. Diagonals stay.
 template <class F> PetscErrorCode replace_factors(Mat A, F &&make)
 {
   PetscFunctionBegin;
@@ -159,8 +175,9 @@ template <class F> PetscErrorCode replace_factors(Mat A, F &&make)
   PetscCallTT(fresh.resize(t.factors.size()));
   for (Int k = 0; k < (Int)t.factors.size(); k++) {
     std::vector<Int> number(t.factors[k].user.size(), identity_factor);
+    PetscCallTT(fresh[k].diagonals = t.factors[k].diagonals);
     for (Entry &e : t.used[k].entries) {
-      if (e.f == identity_factor) continue;
+      if (e.f < 0) continue;
       if (number[e.f] == identity_factor) {
         Mat M;
         PetscCall(make(t.factors[k].user[e.f], &M));
@@ -201,6 +218,7 @@ PetscErrorCode MatConjugate_TT(Mat A)
   if (is_complex) {
     PetscCall(replace_factors(A, conjugated_factor));
     conjugate_coefficients(data_of(A).given);
+    for (Factors &mode : data_of(A).factors) PetscCallTT(conjugate_diagonals(mode));
     PetscCall(operator_changed(A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -258,11 +276,12 @@ PetscErrorCode MatGetDiagonal_TT(Mat A, Vec v)
       PetscCallTT(core = Core(t.used[k].s0, n, t.used[k].s1));
       std::fill(core.data(), core.data() + core.count(), Scalar(0));
       for (const Entry &e : t.used[k].entries) {
-        if (e.f != identity_factor && diagonal[e.f].empty()) {
+        if (e.f >= 0 && diagonal[e.f].empty()) {
           PetscCallTT(diagonal[e.f].resize((std::size_t)n + 1)); // one more: never empty again
           PetscCall(diagonal_of(t.factors[k].ready[e.f], n, diagonal[e.f].data()));
         }
-        for (Int i = 0; i < n; i++) core(e.i, i, e.j) += e.f == identity_factor ? e.c : e.c * diagonal[e.f][i];
+        const Scalar *d = is_diagonal_factor(e.f) ? diagonal_entries(t.factors[k], e.f) : e.f == identity_factor ? nullptr : diagonal[e.f].data();
+        for (Int i = 0; i < n; i++) core(e.i, i, e.j) += d ? e.c * d[i] : e.c;
       }
       PetscCallTT(out.set_core(k, std::move(core)));
     }

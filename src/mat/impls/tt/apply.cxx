@@ -37,7 +37,7 @@ Scalar coefficient(Apply how, Scalar c)
   return how == Apply::hermitian ? conj(c) : c;
 }
 
-// Core k of the result. Each factor of the mode is applied once and what it gives goes to all blocks that need it.
+// Core k of the result. Each matrix of the mode is applied once and what it gives goes to all blocks that need it.
 // A grid of one block with one factor needs no copy; its coefficient goes to `scale`.
 PetscErrorCode apply_core(const MatTT &t, Int k, Apply how, const Core &X, Core &Y, Scaled &scale)
 {
@@ -48,6 +48,10 @@ PetscErrorCode apply_core(const MatTT &t, Int k, Apply how, const Core &X, Core 
     const Entry &e = grid.entries[0];
     scale *= Scaled(coefficient(how, e.c));
     if (e.f == identity_factor) PetscCallTT(Y = X);
+    else if (is_diagonal_factor(e.f)) {
+      PetscCallTT(Y = Core(X.r0, X.n, X.r1));
+      apply_diagonal_factor(diagonal_entries(t.factors[k], e.f), how == Apply::hermitian, 1, X, Y.data(), Y.r0, false);
+    }
     else PetscCall(apply_mode(t.factors[k].ready[e.f], how, X, Y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -57,10 +61,13 @@ PetscErrorCode apply_core(const MatTT &t, Int k, Apply how, const Core &X, Core 
   Core              Z;
   PetscCallTT(Y = Core(grid.s0 * X.r0, X.n, grid.s1 * X.r1));
   for (const auto &use : by_factor) {
-    if (use.first != identity_factor) PetscCall(apply_mode(t.factors[k].ready[use.first], how, X, Z));
+    if (use.first >= 0) PetscCall(apply_mode(t.factors[k].ready[use.first], how, X, Z));
     for (const Entry *e : use.second) {
       const std::size_t at = (std::size_t)(e->i + grid.s0 * e->j);
-      put_block(Y, use.first == identity_factor ? X : Z, e->i, e->j, coefficient(how, e->c), written[at]);
+      if (is_diagonal_factor(use.first))
+        apply_diagonal_factor(diagonal_entries(t.factors[k], use.first), how == Apply::hermitian, coefficient(how, e->c), X,
+                              Y.data() + (Count)e->i * X.r0 + (Count)Y.r0 * Y.n * e->j * X.r1, Y.r0, written[at]);
+      else put_block(Y, use.first == identity_factor ? X : Z, e->i, e->j, coefficient(how, e->c), written[at]);
       written[at] = true;
     }
   }

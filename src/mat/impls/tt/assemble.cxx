@@ -1,6 +1,7 @@
 #include "mat/impls/tt/impl.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace petsctt {
 
@@ -28,16 +29,19 @@ void combine(std::vector<Partial> &list)
 }
 
 // Rows of the factors of all modes, complete on every process.
-using Rows = std::vector<std::vector<MatHandle>>;
+using Rows = std::vector<std::map<Int, MatHandle>>;
 
 PetscErrorCode gather_factors(const MatTT &t, Rows &rows)
 {
   PetscFunctionBegin;
   rows.resize(t.factors.size());
   for (Int k = 0; k < (Int)t.factors.size(); k++) {
-    rows[k].resize(t.factors[k].user.size());
-    for (const Entry &e : t.used[k].entries)
-      if (e.f != identity_factor && !rows[k][e.f]) PetscCall(as_redundant_aij(t.factors[k].ready[e.f], rows[k][e.f].out()));
+    for (const Entry &e : t.used[k].entries) {
+      MatHandle M;
+      if (e.f == identity_factor || rows[k].count(e.f)) continue;
+      PetscCall(factor_as_aij(t, k, e.f, M.out()));
+      PetscCall(as_redundant_aij(M, rows[k][e.f].out()));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,12 +64,12 @@ PetscErrorCode product_row(const MatTT &t, const Rows &rows, PetscInt row, std::
       const PetscScalar *va   = nullptr;
       const Scalar       one  = 1;
       const bool         real = e.f != identity_factor;
-      if (real) PetscCall(MatGetRow(rows[k][e.f], i, &n, &ja, &va));
+      if (real) PetscCall(MatGetRow(rows[k].at(e.f), i, &n, &ja, &va));
       else va = &one;
       for (const Partial &p : list)
         if (p.s == e.i)
           for (PetscInt q = 0; q < n; q++) next.push_back({p.column + stride * ja[q], e.j, p.value * e.c * va[q]});
-      if (real) PetscCall(MatRestoreRow(rows[k][e.f], i, &n, &ja, &va));
+      if (real) PetscCall(MatRestoreRow(rows[k].at(e.f), i, &n, &ja, &va));
     }
     combine(next);
     list.swap(next);

@@ -74,7 +74,11 @@ PetscErrorCode MatView_TT_Binary(Mat A, PetscViewer viewer)
     PetscCallTT(entries_of(t.used[k], h.list[k], where, c));
     PetscCall(write_ints(viewer, where));
     PetscCall(PetscViewerBinaryWrite(viewer, c.data(), (PetscInt)c.size(), PETSC_SCALAR));
-    for (Int f : h.list[k]) PetscCall(write_factor(viewer, space, k, t.factors[k].ready[f]));
+    for (Int f : h.list[k]) {
+      MatHandle M;
+      PetscCall(factor_as_aij(t, k, f, M.out()));
+      PetscCall(write_factor(viewer, space, k, M));
+    }
   }
   PetscCall(write_ints(viewer, {magic}));
   PetscFunctionReturn(PETSC_SUCCESS);

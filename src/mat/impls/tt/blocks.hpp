@@ -10,6 +10,11 @@ namespace petsctt {
 
 constexpr Int identity_factor = -1;
 
+// Numbers below that of the identity stand for diagonal matrices whose entries are kept with the operator, 0 being the first of them.
+constexpr bool is_diagonal_factor(Int f) { return f < identity_factor; }
+constexpr Int  diagonal_factor(Int number) { return identity_factor - 1 - number; }
+constexpr Int  diagonal_number(Int f) { return identity_factor - 1 - f; }
+
 // c times factor f of the mode in block (i, j) of a core; identity_factor stands for the identity. Several entries of one
 // block are summed.
 struct Entry {

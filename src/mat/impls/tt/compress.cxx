@@ -49,36 +49,6 @@ PetscErrorCode inner_product(const Space &space, Int k, Mat A, Mat B, Scalar *su
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode identity_as_aij(const Space &space, Int k, Mat *out)
-{
-  const PetscInt n = space.n(k), N = space.N(k);
-
-  PetscFunctionBegin;
-  PetscCall(MatCreate(mode_comm(space, k), out));
-  PetscCall(MatSetSizes(*out, n, n, N, N));
-  PetscCall(MatSetType(*out, MATAIJ));
-  PetscCall(MatSeqAIJSetPreallocation(*out, 1, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*out, 1, NULL, 0, NULL));
-  for (PetscInt i = 0; i < n; i++) PetscCall(MatSetValue(*out, space.start(k) + i, space.start(k) + i, 1, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(*out, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*out, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// A factor of mode k as an AIJ matrix of our own.
-PetscErrorCode own_factor(const MatTT &t, Int k, Int f, Mat *out)
-{
-  MatHandle M;
-
-  PetscFunctionBegin;
-  if (f == identity_factor) PetscCall(identity_as_aij(*t.space, k, out));
-  else {
-    PetscCall(as_aij(t.factors[k].ready[f], M.out()));
-    PetscCall(MatDuplicate(M, MAT_COPY_VALUES, out));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // An orthonormal basis of the span of some matrices: matrix q of the list is sum_b coordinates[b + m q] Q_b, and basis matrix b is
 // sum_q inverse[b + m q] times matrix q.
 struct Basis {
@@ -94,7 +64,7 @@ PetscErrorCode one_matrix_basis(const MatTT &t, Int k, Int f, Basis &basis)
   if (f != identity_factor) {
     MatHandle M;
     Scalar    square;
-    PetscCall(as_aij(t.factors[k].ready[f], M.out()));
+    PetscCall(factor_as_aij(t, k, f, M.out()));
     PetscCall(inner_product(*t.space, k, M, M, &square));
     norm = PetscSqrtReal(real(square));
   }
@@ -106,8 +76,138 @@ PetscErrorCode one_matrix_basis(const MatTT &t, Int k, Int f, Basis &basis)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Gram-Schmidt, twice, on the matrices themselves: their Gram matrix alone would show dependence to half the digits only.
-// A matrix within `tiny` (relative) of the span of those before it counts as dependent.
+// c[b] := inner product of the diagonals d and D_b, the same on all processes.
+PetscErrorCode diagonal_products(const Space &space, Int k, const Buffer &d, const std::vector<const Buffer *> &D, Scalar *c)
+{
+  PetscFunctionBegin;
+  for (std::size_t b = 0; b < D.size(); b++) {
+    c[b] = 0;
+    for (std::size_t i = 0; i < d.size(); i++) c[b] += d[i] * conj((*D[b])[i]);
+  }
+  if (space.replicated(k)) PetscCallTT(space.comm().bcast(c, (Count)D.size()));
+  else PetscCallTT(space.comm().sum(c, (Count)D.size()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode diagonal_norm(const Space &space, Int k, const Buffer &d, Real *norm)
+{
+  Scalar square;
+
+  PetscFunctionBegin;
+  PetscCall(diagonal_products(space, k, d, {&d}, &square));
+  *norm = PetscSqrtReal(real(square));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Orthonormal matrices: diagonal ones, kept as vectors, and others. Those are orthogonal to the diagonal ones too.
+struct Orthonormal {
+  std::vector<Buffer>    D;
+  std::vector<MatHandle> Q;
+
+  std::vector<const Buffer *> diagonals() const
+  {
+    std::vector<const Buffer *> list;
+    for (const Buffer &d : D) list.push_back(&d);
+    return list;
+  }
+};
+
+// part := the projection of the diagonal d on the span of the D_b, whose coordinates are added to c.
+PetscErrorCode project_diagonal(const Space &space, Int k, const Orthonormal &basis, const Buffer &d, Buffer &part, std::vector<Scalar> &c)
+{
+  std::vector<Scalar> products(basis.D.size());
+
+  PetscFunctionBegin;
+  PetscCall(diagonal_products(space, k, d, basis.diagonals(), products.data()));
+  part.fill(0);
+  for (std::size_t b = 0; b < basis.D.size(); b++) {
+    c[b] += products[b];
+    for (std::size_t i = 0; i < part.size(); i++) part[i] += products[b] * basis.D[b][i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Gram-Schmidt, twice, for one more diagonal: c gets its coordinates. A diagonal within `tiny` (relative) of the span of those before it
+// counts as dependent, also below.
+PetscErrorCode add_diagonal(const MatTT &t, Int k, Int f, Real tiny, Orthonormal &basis, std::vector<Scalar> &c, bool *independent)
+{
+  const Space &space = *t.space;
+  Buffer       d, part;
+  Real         norm, rest;
+
+  PetscFunctionBegin;
+  PetscCallTT(d = Buffer((std::size_t)space.n(k)); part = d);
+  if (f == identity_factor) d.fill(1);
+  else std::copy_n(diagonal_entries(t.factors[k], f), space.n(k), d.data());
+  PetscCall(diagonal_norm(space, k, d, &norm));
+  *independent = false;
+  if (norm == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int pass = 0; pass < 2; pass++) {
+    PetscCall(project_diagonal(space, k, basis, d, part, c));
+    for (std::size_t i = 0; i < d.size(); i++) d[i] -= part[i];
+  }
+  PetscCall(diagonal_norm(space, k, d, &rest));
+  if (!(rest > tiny * norm)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (std::size_t i = 0; i < d.size(); i++) d[i] /= rest;
+  PetscCallTT(basis.D.push_back(std::move(d)); c.push_back(rest));
+  *independent = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// E -= its components in the diagonal basis matrices; c as above.
+PetscErrorCode remove_diagonals(const MatTT &t, Int k, const Orthonormal &basis, Mat E, std::vector<Scalar> &c)
+{
+  const Int n = t.space->n(k), start = t.space->start(k);
+  Buffer    d, part;
+  MatHandle P;
+
+  PetscFunctionBegin;
+  if (basis.D.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallTT(d = Buffer((std::size_t)n); part = d);
+  PetscCall(diagonal_of(E, n, d.data()));
+  PetscCall(project_diagonal(*t.space, k, basis, d, part, c));
+  PetscCall(factor_as_aij(t, k, identity_factor, P.out()));
+  for (Int i = 0; i < n; i++) PetscCall(MatSetValue(P, start + i, start + i, part[(std::size_t)i], INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAXPY(E, -1, P, DIFFERENT_NONZERO_PATTERN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same for a matrix: on the matrices themselves, since their Gram matrix alone would show dependence to half the digits only.
+PetscErrorCode add_matrix(const MatTT &t, Int k, Int f, Real tiny, Orthonormal &basis, std::vector<Scalar> &c, bool *independent)
+{
+  const std::size_t nd = basis.D.size();
+  MatHandle         M, E;
+  Scalar            square;
+
+  PetscFunctionBegin;
+  *independent = false;
+  PetscCall(factor_as_aij(t, k, f, M.out()));
+  PetscCall(MatDuplicate(M, MAT_COPY_VALUES, E.out()));
+  PetscCall(inner_product(*t.space, k, E, E, &square));
+  const Real norm = PetscSqrtReal(real(square));
+  if (norm == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int pass = 0; pass < 2; pass++) {
+    PetscCall(remove_diagonals(t, k, basis, E, c));
+    for (std::size_t b = 0; b < basis.Q.size(); b++) {
+      Scalar product;
+      PetscCall(inner_product(*t.space, k, E, basis.Q[b], &product));
+      if (product == Scalar(0)) continue;
+      c[nd + b] += product;
+      PetscCall(MatAXPY(E, -product, basis.Q[b], DIFFERENT_NONZERO_PATTERN));
+    }
+  }
+  PetscCall(inner_product(*t.space, k, E, E, &square));
+  const Real rest = PetscSqrtReal(real(square));
+  if (!(rest > tiny * norm)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatScale(E, 1 / rest));
+  PetscCallTT(c.push_back(rest); basis.Q.push_back(std::move(E)));
+  *independent = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// `list` is ascending: diagonals and the identity come before the matrices.
 PetscErrorCode orthonormal_basis(const MatTT &t, Int k, const std::vector<Int> &list, Basis &basis)
 {
   const Real tiny = 200 * PETSC_MACHINE_EPSILON;
@@ -118,34 +218,17 @@ PetscErrorCode orthonormal_basis(const MatTT &t, Int k, const std::vector<Int> &
     PetscCall(one_matrix_basis(t, k, list[0], basis));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::vector<MatHandle>           Q;
+  Orthonormal                      vectors;
   std::vector<std::vector<Scalar>> column((std::size_t)F);
   std::vector<Int>                 independent; // number in the list of the matrix that gave Q_b
   for (Int q = 0; q < F; q++) {
-    MatHandle E;
-    Scalar    square;
-    PetscCall(own_factor(t, k, list[q], E.out()));
-    PetscCall(inner_product(*t.space, k, E, E, &square));
-    const Real norm = PetscSqrtReal(real(square));
-    column[q].assign(Q.size(), 0);
-    if (norm == 0) continue;
-    for (int pass = 0; pass < 2; pass++)
-      for (std::size_t b = 0; b < Q.size(); b++) {
-        Scalar c;
-        PetscCall(inner_product(*t.space, k, E, Q[b], &c));
-        if (c == Scalar(0)) continue;
-        column[q][b] += c;
-        PetscCall(MatAXPY(E, -c, Q[b], DIFFERENT_NONZERO_PATTERN));
-      }
-    PetscCall(inner_product(*t.space, k, E, E, &square));
-    const Real rest = PetscSqrtReal(real(square));
-    if (!(rest > tiny * norm)) continue;
-    PetscCall(MatScale(E, 1 / rest));
-    column[q].push_back(rest);
-    independent.push_back(q);
-    Q.push_back(std::move(E));
+    bool fresh;
+    column[q].assign(independent.size(), 0);
+    if (list[q] < 0) PetscCall(add_diagonal(t, k, list[q], tiny, vectors, column[q], &fresh));
+    else PetscCall(add_matrix(t, k, list[q], tiny, vectors, column[q], &fresh));
+    if (fresh) independent.push_back(q);
   }
-  const Int m = basis.m = (Int)Q.size();
+  const Int m = basis.m = (Int)independent.size();
   basis.coordinates.assign((std::size_t)(m * F), 0);
   basis.inverse.assign((std::size_t)(m * F), 0);
   for (Int q = 0; q < F; q++) std::copy(column[q].begin(), column[q].end(), basis.coordinates.begin() + m * q);
@@ -213,25 +296,34 @@ PetscErrorCode frobenius_norm(Mat A, Scaled &norm)
 namespace {
 
 // The blocks that a train of coefficients stands for. Its scale is spread over all cores: it may be out of range as one number.
-// Coefficients at round-off level are dropped.
-BlockTrain blocks_of(const CoefficientTrain &c)
+// Coefficients at round-off level are dropped. The diagonals of a block are summed to one: diagonals[k], S_k x S_{k+1} of them, where mode k has any,
+// to be added after those which it has.
+BlockTrain blocks_of(const MatTT &t, const CoefficientTrain &c, std::vector<std::shared_ptr<Buffer>> &diagonals)
 {
   const Train &x = c.train;
   const Int    d = x.d();
   BlockTrain   out = zero_blocks(d);
+  diagonals.assign((std::size_t)d, nullptr);
   if (x.is_zero()) return out;
   const std::int64_t e = x.scale().exponent2();
   for (Int k = 0; k < d; k++) {
     const Core        &core  = x.core(k);
     const std::int64_t share = e * (k + 1) / d - e * k / d;
     const Scalar       scale = ldexp(k == 0 ? x.scale().mantissa() : Scalar(1), share);
-    const Int          m = core.n, F = (Int)c.list[k].size();
+    const Int          m = core.n, F = (Int)c.list[k].size(), n = t.space->n(k);
+    const auto        &old  = t.factors[k].diagonals;
+    const Int          next = old.empty() ? 0 : old.back().first + old.back().r0 * old.back().r1;
     Real               largest = 0;
     for (Count p = 0; p < core.count(); p++) largest = std::max(largest, petsctt::abs(core.data()[p]));
     out[k].s0 = core.r0;
     out[k].s1 = core.r1;
+    if (is_diagonal_factor(c.list[k][0])) {
+      diagonals[k] = std::make_shared<Buffer>((std::size_t)((Count)n * core.r0 * core.r1));
+      diagonals[k]->fill(0);
+    }
     for (Int j = 0; j < core.r1; j++)
-      for (Int i = 0; i < core.r0; i++)
+      for (Int i = 0; i < core.r0; i++) {
+        bool any_diagonal = false;
         for (Int q = 0; q < F; q++) {
           Scalar sum = 0;
           Real   size = 0; // of the factor, from below
@@ -240,8 +332,18 @@ BlockTrain blocks_of(const CoefficientTrain &c)
             sum += core(i, b, j) * g;
             size = std::max(size, petsctt::abs(g));
           }
-          if (petsctt::abs(sum) > 4 * PETSC_MACHINE_EPSILON * largest * size) out[k].entries.push_back({i, j, c.list[k][q], scale * sum});
+          if (!(petsctt::abs(sum) > 4 * PETSC_MACHINE_EPSILON * largest * size)) continue;
+          if (!is_diagonal_factor(c.list[k][q])) {
+            out[k].entries.push_back({i, j, c.list[k][q], scale * sum});
+            continue;
+          }
+          const Scalar *from = diagonal_entries(t.factors[k], c.list[k][q]);
+          Scalar       *to   = diagonals[k]->data() + (Count)n * (i + core.r0 * j);
+          for (Int p = 0; p < n; p++) to[p] += sum * from[p];
+          any_diagonal = true;
         }
+        if (any_diagonal) out[k].entries.push_back({i, j, diagonal_factor(next + i + core.r0 * j), scale});
+      }
   }
   return out;
 }
@@ -269,16 +371,23 @@ PetscErrorCode compress(Mat A, Real rtol)
   MatTT &t     = data_of(A);
   options.type = RoundType::qr;
   options.rtol = PetscMax(rtol, 100 * PETSC_MACHINE_EPSILON);
-  bool from_values = false;
+  bool                                 from_values = false;
+  std::vector<std::shared_ptr<Buffer>> diagonals;
   PetscCallTT({
     round(c.train, options);
-    BlockTrain fresh = blocks_of(c);
+    BlockTrain fresh = blocks_of(t, c, diagonals);
     from_values      = is_zero(fresh) != is_zero(t.used) || !same_ranks(fresh, t.used);
     t.given          = from_values ? fresh : t.used;
   });
   for (Int k = 0; from_values && k < t.space->d(); k++)
     for (Int f : c.list[k])
-      if (f != identity_factor) PetscCall(PetscObjectStateGet((PetscObject)t.factors[k].user[f], &t.factors[k].frozen[f]));
+      if (f >= 0) PetscCall(PetscObjectStateGet((PetscObject)t.factors[k].user[f], &t.factors[k].frozen[f]));
+  for (Int k = 0; from_values && k < t.space->d(); k++) {
+    auto &mine = t.factors[k].diagonals;
+    if (!diagonals[k]) continue;
+    PetscCallTT(add_diagonals(t.factors[k], diagonals[k], t.given[k].s0, t.given[k].s1, t.space->n(k)));
+    mine.erase(mine.begin(), mine.end() - 1); // summed up in the new ones
+  }
   t.block_form = false;
   PetscCall(operator_changed(A));
   PetscCall(prepare(A));
@@ -303,7 +412,7 @@ PetscErrorCode product_of_norms(Mat A, NormType type, Scaled &norm)
     PetscReal one = 1;
     if (grid.entries[0].f != identity_factor) {
       MatHandle M;
-      PetscCall(as_aij(t.factors[k].ready[grid.entries[0].f], M.out()));
+      PetscCall(factor_as_aij(t, k, grid.entries[0].f, M.out()));
       PetscCall(MatNorm(M, type, &one));
     }
     norm *= Scaled(petsctt::abs(grid.entries[0].c)) * Scaled(one);

@@ -179,7 +179,6 @@ PETSCTT_UNSUPPORTED(MatGetRow_TT, (Mat, PetscInt, PetscInt *, PetscInt *[], Pets
 PETSCTT_UNSUPPORTED(MatGetValues_TT, (Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], PetscScalar[]),
                     "use MatTTGetAssembled() for small ones")
 PETSCTT_UNSUPPORTED(MatDiagonalScale_TT, (Mat, Vec, Vec), "scale the factors with MatDiagonalScale() before MatTTAddTerm()")
-PETSCTT_UNSUPPORTED(MatDiagonalSet_TT, (Mat, Vec, InsertMode), "add a term of MATDIAGONAL factors with MatTTAddTerm()")
 PETSCTT_UNSUPPORTED(MatCreateSubMatrix_TT, (Mat, IS, IS, MatReuse, Mat *), "take submatrices of the factors or of MatTTGetAssembled()")
 PETSCTT_UNSUPPORTED(MatZeroRows_TT, (Mat, PetscInt, const PetscInt[], PetscScalar, Vec, Vec), "eliminate boundary rows in the factors")
 PETSCTT_UNSUPPORTED(MatRealPart_TT, (Mat), "take the real part of the factors and add terms with MatTTAddTerm()")
@@ -206,10 +205,12 @@ PETSCTT_UNSUPPORTED(MatSetRandom_TT, (Mat, PetscRandom), "use MatSetRandom() on 
   States of the train that are equal up to a scalar are merged before the first use, so that a Laplacian given as d terms
   has block rank 2.
 
+  The diagonal matrix of a `VECTT` is added by `MatTTAddDiagonalVec()`: Jacobians of entrywise nonlinearities are operators of this type.
+
   `MatView()` and `MatLoad()` write and read the merged form and its factors by rows, in PETSc's binary and HDF5 viewers, on any number
   of processes; docs/files.md describes the files. A matrix without modes gets those of the file.
 
-.seealso: `MatCreateTT()`, `MatTTAddTerm()`, `MatTTSetBlockRanks()`, `MatTTCompress()`, `VECTT`
+.seealso: `MatCreateTT()`, `MatTTAddTerm()`, `MatTTAddDiagonalVec()`, `MatTTSetBlockRanks()`, `MatTTCompress()`, `VECTT`
 M*/
 extern "C" PETSC_VISIBILITY_PUBLIC PetscErrorCode MatCreate_TT(Mat A)
 {

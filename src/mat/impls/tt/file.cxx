@@ -18,7 +18,7 @@ PetscErrorCode describe_operator(Mat A, StoredOperator &h)
     for (Int k = 0; k < h.d; k++) {
       std::vector<Int> &list = h.list[k];
       for (const Entry &e : t.used[k].entries)
-        if (e.f != identity_factor) list.push_back(e.f);
+        if (e.f != identity_factor) list.push_back(e.f); // diagonals are written, and come back, as sparse matrices
       std::sort(list.begin(), list.end());
       list.erase(std::unique(list.begin(), list.end()), list.end());
       h.N.push_back(space.N(k));

@@ -150,7 +150,11 @@ PetscErrorCode MatView_TT_HDF5(Mat A, PetscViewer viewer)
     PetscCall(mode.create(group, numbered("mode_", k)));
     PetscCall(mode.write("entries", whole({h.E[k], 3}, first), where.data()));
     PetscCall(mode.write("coefficients", whole({h.E[k]}, first), c.data()));
-    for (std::size_t f = 0; f < h.list[k].size(); f++) PetscCall(write_factor(mode, numbered("factor_", (PetscInt64)f), *t.space, k, t.factors[k].ready[h.list[k][f]]));
+    for (std::size_t f = 0; f < h.list[k].size(); f++) {
+      MatHandle M;
+      PetscCall(factor_as_aij(t, k, h.list[k][f], M.out())); // diagonals come back as sparse matrices
+      PetscCall(write_factor(mode, numbered("factor_", (PetscInt64)f), *t.space, k, M));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

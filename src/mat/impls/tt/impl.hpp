@@ -11,14 +11,23 @@
 #include "sys/handle.hpp"
 #include "sys/log.hpp"
 
+#include <memory>
 #include <petsc/private/matimpl.h>
 #include <string>
 #include <vector>
 
 namespace petsctt {
 
-// The factors of one mode: the user's Mats, referenced, each once.
+// Diagonal matrices on one mode: the entries core(a, i, b) of a core of a TT vector at fixed a and b, i running over the indices of this
+// process. Number first + a + r0 b of the mode. They never change, so that copies of the operator share them.
+struct DiagonalCore {
+  std::shared_ptr<const Buffer> values; // n x (r0 r1)
+  Int                           r0, r1, n, first;
+};
+
+// The factors of one mode: the user's Mats, referenced, each once, and diagonals that belong to the operator.
 struct Factors {
+  std::vector<DiagonalCore>     diagonals; // ascending in `first`
   std::vector<Mat>              user;   // as given
   std::vector<Mat>              ready;  // what is applied: user[f], or its redundant copy on a replicated mode; null = not made yet
   std::vector<PetscObjectState> state;  // of user[f] when ready[f] was copied
@@ -58,6 +67,15 @@ std::string    why_not_factor(const Space &space, Int k, Mat M);
 void           release_factors(MatTT &t);
 PetscErrorCode copy_operator(Mat from, Mat to); // same space
 
+// The number of the first of the diagonals, which are added to those of the mode unless they are there already.
+Int           add_diagonals(Factors &mode, const std::shared_ptr<const Buffer> &values, Int r0, Int r1, Int n);
+// Entries of diagonal factor f that this process owns.
+const Scalar *diagonal_entries(const Factors &mode, Int f);
+// Y(:, i, :) := or += c d_i X(:, i, :) for a block of a core: column (i, b) of the block starts at y + ld (i + n b). `conjugated`: conj(d_i).
+void          apply_diagonal_factor(const Scalar *d, bool conjugated, Scalar c, const Core &X, Scalar *y, Count ld, bool add);
+// Factor f of mode k, also one that is no Mat, as a new reference to an AIJ matrix as applied: it must not be changed. Collective.
+PetscErrorCode factor_as_aij(const MatTT &t, Int k, Int f, Mat *out);
+
 // The communicator of mode k's factors as applied: that of the operator, or PETSC_COMM_SELF on a replicated mode.
 MPI_Comm mode_comm(const Space &space, Int k);
 // M as a new reference to an AIJ matrix of the same layout: itself, converted, or by applying it to unit vectors (small ones).
@@ -79,11 +97,13 @@ struct CoefficientTrain {
   std::vector<Int>                 m; // sizes of the bases
 };
 PetscErrorCode coefficient_train(Mat A, CoefficientTrain &out);
-// Weight of each factor of mode k that occurs, the identity last: the mean of its diagonal, or its diagonal entry number `at` when that is
-// >= 0. The same on all processes. Collective.
+// Where factor f of mode k stands in a list of all of them: matrices, the identity, diagonals; and how long such a list is.
+std::size_t    factor_place(const MatTT &t, Int k, Int f);
+std::size_t    factor_places(const MatTT &t, Int k);
+// Weight of each factor of mode k that occurs: the mean of its diagonal, or its diagonal entry number `at` when that is >= 0. The same on all
+// processes. Collective.
 PetscErrorCode factor_weights(const MatTT &t, Int k, PetscInt at, std::vector<Scalar> &w);
-// M := sum over f of c[f] times factor f of mode k, c.back() being that of the identity: a new AIJ matrix on mode_comm() with an explicit
-// diagonal. Collective.
+// M := sum over f of c[factor_place(f)] times factor f of mode k: a new AIJ matrix on mode_comm() with an explicit diagonal. Collective.
 PetscErrorCode factor_sum(const MatTT &t, Int k, const std::vector<Scalar> &c, Mat *M);
 PetscErrorCode compress(Mat A, Real rtol);
 PetscErrorCode frobenius_norm(Mat A, Scaled &norm);
@@ -112,6 +132,7 @@ PetscErrorCode MatConjugate_TT(Mat);
 PetscErrorCode MatIsSymmetric_TT(Mat, PetscReal, PetscBool *);
 PetscErrorCode MatIsHermitian_TT(Mat, PetscReal, PetscBool *);
 PetscErrorCode MatGetDiagonal_TT(Mat, Vec);
+PetscErrorCode MatDiagonalSet_TT(Mat, Vec, InsertMode);
 PetscErrorCode MatNorm_TT(Mat, NormType, PetscReal *);
 PetscErrorCode MatGetInfo_TT(Mat, MatInfoType, MatInfo *);
 PetscErrorCode MatView_TT(Mat, PetscViewer);

@@ -32,6 +32,10 @@ public:
       Core U(X.r0, X.n, (Int)c), Z;
       gemm('N', 'N', m, c, X.r1, 1, X.data(), m, W + (Count)j * X.r1, (Count)g.s1 * X.r1, 0, U.data(), m);
       for (const auto &use : uses) {
+        if (is_diagonal_factor(use.first)) {
+          for (const Entry *e : use.second) add_diagonal(k, *e, U, T.data() + (Count)e->i * X.r0, T.r0);
+          continue;
+        }
         const Core &V = applied(k, use.first, U, Z);
         for (const Entry *e : use.second) add_rows(T, V, e->i, coefficient(e->c));
       }
@@ -51,6 +55,10 @@ public:
       Core U((Int)t, X.n, X.r1), Z;
       gemm('N', 'N', t, n1, X.r0, 1, L + t * (Count)i * X.r0, t, X.data(), X.r0, 0, U.data(), t);
       for (const auto &use : uses) {
+        if (is_diagonal_factor(use.first)) {
+          for (const Entry *e : use.second) add_diagonal(k, *e, U, C.data() + t * n1 * e->j, t);
+          continue;
+        }
         const Core &V = applied(k, use.first, U, Z);
         for (const Entry *e : use.second) { // a block column of C is one contiguous piece
           const Scalar c = coefficient(e->c);
@@ -88,6 +96,12 @@ private:
     if (f == identity_factor) return U;
     PetscThrowTT(apply_mode(data_of(A_).factors[k].ready[f], how_, U, Z));
     return Z;
+  }
+
+  // a block of a core += c diag U
+  void add_diagonal(Int k, const Entry &e, const Core &U, Scalar *block, Count ld) const
+  {
+    apply_diagonal_factor(diagonal_entries(data_of(A_).factors[k], e.f), how_ == Apply::hermitian, coefficient(e.c), U, block, ld, true);
   }
 
   // rows i r0 .. (i+1) r0 - 1 of T += c V

@@ -11,7 +11,7 @@ PetscErrorCode mode_factors(Mat A, Int k, std::vector<Mat> &factors)
   const MatTT &t = data_of(A);
   factors.clear();
   for (const Entry &e : t.used[k].entries) {
-    if (e.f == identity_factor) continue;
+    if (e.f < 0) continue;
     Mat F = t.factors[k].ready[e.f];
     if (std::find(factors.begin(), factors.end(), F) == factors.end()) factors.push_back(F);
   }

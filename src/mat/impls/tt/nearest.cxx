@@ -122,7 +122,7 @@ PetscErrorCode identity_start(const MatTT &t, const CoefficientTrain &c, std::ve
     u[k].assign((std::size_t)m, 0);
     for (std::size_t q = 0; q < c.list[k].size(); q++) {
       const Int f = c.list[k][q];
-      for (Int b = 0; b < m; b++) u[k][b] += c.inverse[k][b + m * q] * (f == identity_factor ? w.back() : w[f]) * PetscSqrtReal((PetscReal)t.space->N(k));
+      for (Int b = 0; b < m; b++) u[k][b] += c.inverse[k][b + m * q] * w[factor_place(t, k, f)] * PetscSqrtReal((PetscReal)t.space->N(k));
     }
     // X is contracted with conj(u): that of <Q_b, I> conjugated once more
     for (Scalar &a : u[k]) a = conj(a);
@@ -256,14 +256,14 @@ PetscErrorCode MatTTGetNearestKronecker(Mat A, const PetscBool identity[], Mat M
   for (Int k = 0; k < d; k++) {
     M[k] = NULL;
     if (fixed[k]) continue;
-    Vector coefficient(t.factors[k].user.size() + 1, 0);
+    Vector       coefficient(factor_places(t, k), 0);
     const Scalar s = size * PetscSqrtReal((PetscReal)t.space->N(k)) * (first ? phase : Scalar(1));
     first          = false;
     for (std::size_t q = 0; q < c.list[k].size() && !sigma.is_zero(); q++) {
       const Int f   = c.list[k][q];
       Scalar    sum = 0;
       for (Int b = 0; b < c.m[k]; b++) sum += u[k][b] * c.inverse[k][b + c.m[k] * q];
-      coefficient[f == identity_factor ? coefficient.size() - 1 : (std::size_t)f] += s * sum;
+      coefficient[factor_place(t, k, f)] += s * sum;
     }
     PetscCall(factor_sum(t, k, coefficient, &M[k]));
   }

@@ -92,7 +92,8 @@ PetscErrorCode prepare(Mat A)
   PetscCall(require_modes(A));
   MatTT &t = data_of(A);
   if (!t.merged) {
-    PetscCallTT(t.used = t.given; merge(t.used));
+    // Without blocks that the user may still replace, the merged form is kept: shifts of thousands of time steps do not pile up.
+    PetscCallTT(t.used = t.given; merge(t.used); if (!t.block_form) t.given = t.used);
     PetscCall(check_structure(t));
     t.merged = true;
     if (t.compress_rtol >= 0) {
@@ -104,7 +105,7 @@ PetscErrorCode prepare(Mat A)
   for (Int k = 0; k < t.space->d(); k++) {
     std::vector<bool> seen(t.factors[k].user.size(), false);
     for (const Entry &e : t.used[k].entries)
-      if (e.f != identity_factor && !seen[e.f]) {
+      if (e.f >= 0 && !seen[e.f]) {
         seen[e.f] = true;
         PetscCall(make_ready(t, k, e.f));
       }

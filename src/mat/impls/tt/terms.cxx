@@ -290,6 +290,8 @@ PetscErrorCode MatTTGetBlock(Mat A, PetscInt k, PetscInt i, PetscInt j, PetscSca
     if (e.i != i || e.j != j) continue;
     found++;
     if (c) *c = e.c;
+    PetscCheck(!is_diagonal_factor(e.f), comm, PETSC_ERR_SUP,
+               "Block (%" PetscInt_FMT ", %" PetscInt_FMT ") of mode %" PetscInt_FMT " is a diagonal of MatTTAddDiagonalVec(), for which there is no Mat", i, j, k);
     if (M) *M = e.f == identity_factor ? NULL : t.factors[k].user[e.f];
   }
   PetscCheck(found <= 1, comm, PETSC_ERR_SUP, "Block (%" PetscInt_FMT ", %" PetscInt_FMT ") of mode %" PetscInt_FMT " is a sum of %" PetscInt_FMT " matrices", i, j, k,

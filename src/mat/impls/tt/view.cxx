@@ -66,7 +66,13 @@ PetscErrorCode view_ascii(Mat A, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "block ranks: %s\n", join(s).c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "non-zero blocks: %s\n", join(blocks).c_str()));
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  for (Int k = 0; k < d; k++)
+  for (Int k = 0; k < d; k++) {
+    for (const DiagonalCore &v : t.factors[k].diagonals) {
+      if (k >= 16 && format != PETSC_VIEWER_ASCII_INFO_DETAIL) continue;
+      bytes += (double)t.space->N(k) * (double)v.r0 * (double)v.r1 * (double)sizeof(Scalar);
+      PetscCall(PetscViewerASCIIPrintf(viewer, "mode %lld: core %lld x %lld x %lld of a TT vector as diagonals\n", (long long)k, (long long)v.r0, (long long)t.space->N(k),
+                                       (long long)v.r1));
+    }
     for (std::size_t f = 0; f < t.factors[k].user.size(); f++) {
       if (k < 16 || format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
         PetscCall(PetscViewerASCIIPrintf(viewer, "mode %lld: ", (long long)k));
@@ -75,6 +81,7 @@ PetscErrorCode view_ascii(Mat A, PetscViewer viewer)
         PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
       }
     }
+  }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   if (d > 16 && format != PETSC_VIEWER_ASCII_INFO_DETAIL)
     PetscCall(PetscViewerASCIIPrintf(viewer, "(factors of modes 16 to %lld: see ::ascii_info_detail)\n", (long long)d - 1));

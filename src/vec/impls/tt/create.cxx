@@ -97,13 +97,6 @@ PetscErrorCode VecGetSize_TT(Vec v, PetscInt *N)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VecGetLocalSize_TT(Vec v, PetscInt *n)
-{
-  PetscFunctionBegin;
-  *n = v->map->n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 void set_ops(_VecOps *ops)
 {
   ops->duplicate      = VecDuplicate_TT;
@@ -111,13 +104,13 @@ void set_ops(_VecOps *ops)
   ops->destroyvecs    = VecDestroyVecs_TT;
   ops->destroy        = VecDestroy_TT;
   ops->getsize        = VecGetSize_TT;
-  ops->getlocalsize   = VecGetLocalSize_TT;
   ops->setfromoptions = VecSetFromOptions_TT;
   ops->view           = VecView_TT;
   ops->load           = VecLoad_TT;
   set_arithmetic_ops(ops);
   set_reduction_ops(ops);
   set_unsupported_ops(ops);
+  set_error_norm_ops(ops);
 }
 
 } // namespace
@@ -248,7 +241,9 @@ PetscErrorCode VecDestroyVecs_TT(PetscInt m, Vec v[])
 
   Sums and products increase the TT ranks and are rounded by the policy of the vector that takes the result; duplicates inherit
   it. When no tolerance is given it is tied to that of the solver: 1e-3 times the -ksp_rtol in the options database (with the prefix
-  of the vector, else without; 1e-5 when there is none), but not less than 1e-13. With -ksp_rtol 1e-8 vectors are rounded to 1e-11.
+  of the vector, else without; 1e-5 when there is none), but not less than 1e-13. With -ksp_rtol 1e-8 vectors are rounded to 1e-11. A smaller -snes_rtol
+  or -ts_rtol counts in its place, and a vector given to a `SNES` learns of the tolerance of that solver in `SNESSetUp()`, also when it is
+  the default, 1e-8: the residual of Newton's method is a difference of rounded terms and does not fall below the rounding errors of these.
 
   Operations that need an array (`VecGetArray()`, `VecSetValues()`, scatters, pointwise division and the like) are not supported;
   the errors name what to call instead.

@@ -28,22 +28,37 @@ RoundType from_public(VecTTRoundType type)
   return RoundType::automatic;
 }
 
+namespace {
+
+// An option with the prefix of the vector, else without; `value` stays where it is not given. An option that cannot be read is reported by
+// the solver it is meant for.
+PetscErrorCode solver_tolerance(const RoundPolicy &policy, const char *name, PetscReal *value)
+{
+  PetscBool set = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!policy.prefix.empty()) PetscCall(PetscOptionsGetReal(nullptr, policy.prefix.c_str(), name, value, &set));
+  if (!set) PetscCall(PetscOptionsGetReal(nullptr, nullptr, name, value, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
 // Unless it was given: a thousandth of what the solver is to reach, so that the rounding errors of some dozens of iterations do
-// not keep it from getting there, and not so close to the machine precision that round-off is taken for signal.
+// not keep it from getting there, and not so close to the machine precision that round-off is taken for signal. The linear solver may be one
+// within a nonlinear one or a time step that is to be more accurate; one that is less accurate does not make the linear solver so.
 Real effective_rtol(const RoundPolicy &policy)
 {
   if (policy.rtol_set) return policy.rtol;
-  PetscReal  ksp_rtol = 1e-5;
-  PetscBool  set      = PETSC_FALSE;
-  const auto look     = [&](const char *prefix) -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(PetscOptionsGetReal(nullptr, prefix, "-ksp_rtol", &ksp_rtol, &set));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  // an option that cannot be read is reported by the KSP it is meant for
-  if (!policy.prefix.empty()) (void)look(policy.prefix.c_str());
-  if (!set) (void)look(nullptr);
-  return std::max<Real>(1e-3 * ksp_rtol, 450 * PETSC_MACHINE_EPSILON);
+  PetscReal rtol = 1e-5;
+  (void)solver_tolerance(policy, "-ksp_rtol", &rtol);
+  for (const char *name : {"-snes_rtol", "-ts_rtol"}) {
+    PetscReal other = rtol;
+    (void)solver_tolerance(policy, name, &other);
+    if (other > 0) rtol = std::min(rtol, other);
+  }
+  if (policy.solver_rtol > 0) rtol = std::min(rtol, policy.solver_rtol);
+  return std::max<Real>(1e-3 * rtol, 450 * PETSC_MACHINE_EPSILON);
 }
 
 namespace {

@@ -18,6 +18,7 @@ struct RoundPolicy {
   RoundType     type     = RoundType::automatic;
   bool          rtol_set = false;
   Real          rtol     = 0; // when rtol_set
+  Real          solver_rtol = 0; // of a solver that said so by tie_rounding(); 0: none
   Int           max_rank = 0; // 0: no cap
   std::uint64_t seed     = 0x5eed;
   bool          formed   = false; // sums are formed before they are rounded
@@ -51,6 +52,8 @@ PetscErrorCode convert(Vec v, const SpacePtr &space);
 PetscErrorCode set_space(Vec v, const SpacePtr &space);
 // VecGetArray() of v, whose modes are set, is refused from now on.
 void refuse_array(Vec v);
+// The error of VecGetArrayRead().
+PetscErrorCode refuse_array_read(Vec v);
 
 // Do the sizes that v has agree with the nominal ones of `space`? `why` says what differs. Collective.
 PetscErrorCode sizes_agree(Vec v, const Space &space, bool *agree, std::string &why);
@@ -115,5 +118,6 @@ PetscErrorCode VecRestoreArray_TTPending(Vec, PetscScalar **);
 void           set_arithmetic_ops(_VecOps *ops);                   // arith.cxx
 void           set_reduction_ops(_VecOps *ops);                    // reduce.cxx
 void           set_unsupported_ops(_VecOps *ops);                  // unsupported.cxx
+void           set_error_norm_ops(_VecOps *ops);                   // error_norm.cxx, after the others
 
 #endif
