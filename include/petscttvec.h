@@ -32,6 +32,7 @@ PETSCTT_EXTERN PetscErrorCode VecTTGetModes(Vec, PetscInt *, const PetscInt *[])
 PETSCTT_EXTERN PetscErrorCode VecTTGetModeOwnership(Vec, PetscInt, PetscBool *, PetscInt *, PetscInt *);
 PETSCTT_EXTERN PetscErrorCode VecTTCreateModeVec(Vec, PetscInt, Vec *);
 PETSCTT_EXTERN PetscErrorCode VecTTGetFullSize(Vec, PetscReal *, PetscReal *);
+PETSCTT_EXTERN PetscErrorCode VecTTShareLayout(Vec);
 
 /* values */
 PETSCTT_EXTERN PetscErrorCode VecTTSetConstant(Vec, PetscScalar);
@@ -48,6 +49,9 @@ PETSCTT_EXTERN PetscErrorCode VecTTGetEntries(Vec, PetscInt, const PetscInt[], P
 PETSCTT_EXTERN PetscErrorCode VecTTExtract(Vec, PetscInt, const PetscInt[], Vec);
 PETSCTT_EXTERN PetscErrorCode VecTTContract(Vec, const PetscBool[], const Vec[], Vec *);
 PETSCTT_EXTERN PetscErrorCode VecTTContractAll(Vec, const Vec[], PetscScalar *);
+
+/* many linear combinations at once */
+PETSCTT_EXTERN PetscErrorCode VecTTCombine(PetscInt, Vec[], PetscScalar, PetscInt, const PetscScalar[], PetscInt, const Vec[], PetscReal);
 
 /* norms in log form, orthogonality, rounding */
 PETSCTT_EXTERN PetscErrorCode VecTTNormLog10(Vec, PetscReal *);

@@ -49,6 +49,10 @@ PetscErrorCode build(Vec v, const SpacePtr &space);
 PetscErrorCode convert(Vec v, const SpacePtr &space);
 // The same for a VECTT whose modes are not set yet.
 PetscErrorCode set_space(Vec v, const SpacePtr &space);
+// Modes by layout (layouts.cxx). remember_layout(): vectors on `map` are over `space`; recall_layout() leaves its arguments as they are when
+// nothing, or more than one space, is known of the layout. Not collective.
+PetscErrorCode remember_layout(PetscLayout map, const SpacePtr &space);
+void           recall_layout(PetscLayout map, SpacePtr *space, const RoundPolicy **policy);
 // VecGetArray() of v, whose modes are set, is refused from now on.
 void refuse_array(Vec v);
 
