@@ -9,8 +9,8 @@ namespace petsctt {
 namespace {
 
 struct Known {
-  PetscLayout map;   // referenced, so that the address is not given to another layout
-  SpacePtr    space; // null: vectors of different modes have it
+  PetscLayout map = nullptr; // referenced, so that the address is not given to another layout
+  SpacePtr    space;         // null: vectors of different modes have it
   bool        has_policy = false;
   RoundPolicy policy;
 };
@@ -31,9 +31,14 @@ PetscErrorCode forget_unused(bool all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bool at_the_end = false; // forget_all() is registered
+
 PetscErrorCode forget_all(void)
 {
-  return forget_unused(true);
+  PetscFunctionBegin;
+  at_the_end = false;
+  PetscCall(forget_unused(true));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 Known *find(PetscLayout map)
@@ -50,7 +55,8 @@ PetscErrorCode remember_layout(PetscLayout map, const SpacePtr &space)
   Known *k = find(map);
   if (!k) {
     PetscCall(forget_unused(false));
-    if (known().empty()) PetscCall(PetscRegisterFinalize(forget_all));
+    if (!at_the_end) PetscCall(PetscRegisterFinalize(forget_all));
+    at_the_end = true;
     Known entry;
     entry.space = space;
     PetscCall(PetscLayoutReference(map, &entry.map));
