@@ -61,6 +61,8 @@ PETSCTT_EXTERN PetscErrorCode VecTTGetOrthogonality(Vec, PetscInt *, PetscInt *)
 PETSCTT_EXTERN PetscErrorCode VecTTRound(Vec, PetscReal, PetscInt, PetscReal *);
 PETSCTT_EXTERN PetscErrorCode VecTTSetRoundRtol(Vec, PetscReal);
 PETSCTT_EXTERN PetscErrorCode VecTTGetRoundRtol(Vec, PetscReal *);
+PETSCTT_EXTERN PetscErrorCode VecTTShareRoundRtol(Vec, PetscReal);
+PETSCTT_EXTERN PetscErrorCode VecTTRoundRtolIsShared(Vec, PetscBool *);
 PETSCTT_EXTERN PetscErrorCode VecTTSetMaxRank(Vec, PetscInt);
 PETSCTT_EXTERN PetscErrorCode VecTTGetMaxRank(Vec, PetscInt *);
 PETSCTT_EXTERN PetscErrorCode VecTTSetRoundType(Vec, VecTTRoundType);

@@ -19,17 +19,6 @@ const char *const types[] = {EPSKRYLOVSCHUR, EPSARNOLDI, EPSLANCZOS, EPSSUBSPACE
 constexpr int     n_types = sizeof(types) / sizeof(types[0]), n_supported = 8;
 PetscErrorCode (*original[n_types])(EPS);
 
-PetscReal tolerance_of(EPS eps)
-{
-  return eps->tol > 0 ? eps->tol : SLEPC_DEFAULT_TOL;
-}
-
-// A thousandth of what the eigensolver is to reach, and not so close to the machine precision that round-off is taken for signal.
-PetscReal rounding_rtol(EPS eps)
-{
-  return PetscMax(1e-3 * tolerance_of(eps), 450 * PETSC_MACHINE_EPSILON);
-}
-
 PetscErrorCode require_supported(EPS eps)
 {
   EPSHooks &h = *hooks_of(eps);
@@ -72,13 +61,68 @@ PetscErrorCode back_transform(EPS eps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Solvers whose iterates correct themselves: what a rounding does to one of them is an error of the next start, not of the result. The others keep
+// products A V of a growing basis, or their coefficients, and with them every error that was made on the way.
+bool self_correcting(const EPSHooks &h)
+{
+  for (const char *type : {EPSSUBSPACE, EPSPOWER, EPSRQCG})
+    if (h.type == type) return true;
+  return false;
+}
+
+// Roundings, and linear solves that are ours, are as accurate as the first pair that has not converged lets expect to be of use.
+PetscErrorCode relax(EPS eps, PetscReal error)
+{
+  EPSHooks       &h     = *hooks_of(eps);
+  const PetscReal limit = 1e-2, base = rounding_rtol(eps);
+  KSP             ksp;
+  PetscReal       abstol, dtol, rtol;
+  PetscInt        maxits;
+
+  PetscFunctionBegin;
+  rtol = PetscMax(base, PetscMin(limit, h.relax * error));
+  PetscTryMethod(eps->V, "BVTTSetDefaultRtol_C", (BV, PetscReal), (eps->V, rtol));
+  if (eps->categ == EPS_CATEGORY_PRECOND || !h.own_ksp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(STGetKSP(eps->st, &ksp));
+  PetscCall(KSPGetTolerances(ksp, NULL, &abstol, &dtol, &maxits));
+  PetscCall(KSPSetTolerances(ksp, PetscMax(linear_rtol(eps), PetscMin(limit, 10 * h.relax * error)), abstol, dtol, maxits));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode stopping(EPS eps, PetscInt its, PetscInt max_it, PetscInt nconv, PetscInt nev, EPSConvergedReason *reason, void *ctx)
+{
+  PetscFunctionBegin;
+  PetscCall((*hooks_of(eps)->stopping)(eps, its, max_it, nconv, nev, reason, ctx));
+  if (nconv < eps->ncv) PetscCall(relax(eps, eps->errest[nconv]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Our test in place of the one that is set, for the time of a solve.
+struct StoppingScope {
+  explicit StoppingScope(EPS eps, bool relaxed) : eps_(relaxed ? eps : NULL)
+  {
+    if (!eps_) return;
+    hooks_of(eps)->stopping = eps->stopping;
+    eps->stopping           = petsctt::stopping;
+  }
+  ~StoppingScope()
+  {
+    if (eps_) eps_->stopping = hooks_of(eps_)->stopping;
+  }
+  EPS eps_;
+};
+
 PetscErrorCode solve(EPS eps)
 {
   EPSHooks        &h = *hooks_of(eps);
-  DefaultRtolScope scope(rounding_rtol(eps));
+  DefaultRtolScope rtol(rounding_rtol(eps));
+  const bool       relaxed = h.tt && h.relax > 0 && self_correcting(h);
+  StoppingScope    scope(eps, relaxed);
 
   PetscFunctionBegin;
+  if (relaxed) PetscCall(relax(eps, 1));
   PetscCall((*h.own.solve)(eps));
+  if (relaxed) PetscCall(relax(eps, 0));
   if (h.tt && eps->categ == EPS_CATEGORY_PRECOND) { // eigenvalues are final, nothing is transformed back
     eps->state = EPS_STATE_SOLVED;
     PetscCall(BVSetActiveColumns(eps->V, 0, eps->nconv));
@@ -111,6 +155,8 @@ PetscErrorCode setup(EPS eps)
   PetscCall(operator_is_tt(eps, &h.tt));
   PetscCall(PetscOptionsGetBool(((PetscObject)eps)->options, ((PetscObject)eps)->prefix, "-eps_tt_residuals", &table, NULL));
   h.table = table;
+  PetscCall(PetscOptionsGetReal(((PetscObject)eps)->options, ((PetscObject)eps)->prefix, "-eps_tt_relax", &h.relax, NULL));
+  PetscCheck(h.relax >= 0 && h.relax < 1, PetscObjectComm((PetscObject)eps), PETSC_ERR_ARG_OUTOFRANGE, "-eps_tt_relax %g is outside [0,1)", (double)h.relax);
   eps->ops->computevectors = h.own.computevectors;
   PetscCall((*h.own.setup)(eps));
   h.own.computevectors = eps->ops->computevectors;
@@ -185,6 +231,22 @@ template <int... I> PetscErrorCode wrap_all(std::integer_sequence<int, I...>)
 }
 
 } // namespace
+
+PetscReal tolerance_of(EPS eps)
+{
+  return eps->tol > 0 ? eps->tol : SLEPC_DEFAULT_TOL;
+}
+
+// Not so close to the machine precision that round-off is taken for signal.
+PetscReal rounding_rtol(EPS eps)
+{
+  return PetscMax(1e-3 * tolerance_of(eps), 450 * PETSC_MACHINE_EPSILON);
+}
+
+PetscReal linear_rtol(EPS eps)
+{
+  return PetscMax(1e-2 * tolerance_of(eps), 1e-12);
+}
 
 PetscReal default_rtol()
 {

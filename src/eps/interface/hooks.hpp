@@ -18,8 +18,16 @@ struct EPSHooks {
   std::string            type;
   bool                   tt      = false; // the last set-up was for tensor trains
   bool                   table   = false; // -eps_tt_residuals
+  PetscReal              relax   = 1e-2;  // -eps_tt_relax
+  bool                   own_ksp = false; // the linear solver of the ST was chosen by us, and so was its tolerance
+  PetscErrorCode (*stopping)(EPS, PetscInt, PetscInt, PetscInt, PetscInt, EPSConvergedReason *, void *) = nullptr; // what ours stands in for
   std::vector<PetscReal> residuals;       // ||A x - lambda B x|| / ||lambda x||, in the order of the columns of eps->V
 };
+
+// Of the EPS; of the roundings, a thousandth of it; of linear solves, a hundredth.
+PetscReal tolerance_of(EPS eps);
+PetscReal rounding_rtol(EPS eps);
+PetscReal linear_rtol(EPS eps);
 
 // Null when the EPS was made by a constructor that is not ours.
 EPSHooks *hooks_of(EPS eps);

@@ -23,7 +23,7 @@ PetscErrorCode set_linear_solver(EPS eps)
 {
   KSP       ksp;
   PC        pc;
-  PetscBool factored, precond, ksp_given, pc_given, none;
+  PetscBool factored, precond, ksp_given, pc_given, none, given;
   PetscReal rtol, abstol, dtol;
   PetscInt  maxits;
 
@@ -43,8 +43,10 @@ PetscErrorCode set_linear_solver(EPS eps)
   PetscCall(KSPSetType(ksp, KSPTTGMRES));
   // What the solves leave is noise in the operator: less of it than the eigensolver is to reach. A tolerance the user has set stays.
   PetscCall(KSPGetTolerances(ksp, &rtol, &abstol, &dtol, &maxits));
-  const PetscReal tol = eps->tol > 0 ? eps->tol : SLEPC_DEFAULT_TOL;
-  if (rtol == SLEPC_DEFAULT_TOL) PetscCall(KSPSetTolerances(ksp, PetscMax(1e-2 * tol, 1e-12), abstol, dtol, maxits));
+  PetscCall(has_option((PetscObject)ksp, "-ksp_rtol", &given));
+  if (rtol != SLEPC_DEFAULT_TOL || given) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetTolerances(ksp, linear_rtol(eps), abstol, dtol, maxits));
+  hooks_of(eps)->own_ksp = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,7 +13,7 @@ namespace petsctt {
 
 struct BVTensorTrain {
   Vec      *V = nullptr;          // constraints, then columns; of a split BV: inside the parent's
-  PetscReal rtol     = 1e-11;     // of linear combinations, relative to what is added up
+  Vec       master   = nullptr;   // what the columns are duplicates of; has the tolerance that they share with each other and with SLEPc's own vectors
   bool      rtol_set = false;     // by the user
 };
 
@@ -22,9 +22,6 @@ inline Vec           *columns_of(BV bv) { return data_of(bv).V + bv->nc; } // co
 
 // y_j := beta y_j + sum_i C_ij x_i with the tolerance of bv.
 PetscErrorCode bvtt_combine(BV bv, PetscInt n, Vec y[], PetscScalar beta, PetscInt m, const PetscScalar C[], PetscInt ldc, const Vec x[]);
-
-// Has the vectors that SLEPc makes for bv rounded to its tolerance: columns, template, and those made from the layout later.
-PetscErrorCode bvtt_share_rtol(BV bv);
 
 // Operations, by file.
 PetscErrorCode BVMult_TT(BV, PetscScalar, PetscScalar, BV, Mat);     // combine.cxx

@@ -185,8 +185,10 @@ PetscErrorCode BVView_TT(BV bv, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (ascii) {
+    PetscReal rtol;
+    PetscCall(VecTTGetRoundRtol(data_of(bv).master, &rtol));
     PetscCall(PetscViewerGetFormat(viewer, &format));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  linear combinations rounded to %g of what is added up\n", (double)data_of(bv).rtol));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  linear combinations rounded to %g of what is added up\n", (double)rtol));
     if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt j = 0; j < bv->m; j++) PetscCall(VecView(columns_of(bv)[j], viewer));

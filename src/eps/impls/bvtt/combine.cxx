@@ -8,8 +8,11 @@ namespace petsctt {
 
 PetscErrorCode bvtt_combine(BV bv, PetscInt n, Vec y[], PetscScalar beta, PetscInt m, const PetscScalar C[], PetscInt ldc, const Vec x[])
 {
+  PetscReal rtol;
+
   PetscFunctionBegin;
-  PetscCall(VecTTCombine(n, y, beta, m, C, ldc, x, data_of(bv).rtol));
+  PetscCall(VecTTGetRoundRtol(data_of(bv).master, &rtol)); // that of y may be another one: y can be anybody's vector
+  PetscCall(VecTTCombine(n, y, beta, m, C, ldc, x, rtol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

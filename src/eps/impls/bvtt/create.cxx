@@ -3,41 +3,39 @@
 #include "sys/handle.hpp"
 #include "eps/interface/defaults.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace petsctt {
-
-// What SLEPc computes with its own vectors, such as A x - lambda x, is to be as accurate as the columns are.
-PetscErrorCode bvtt_share_rtol(BV bv)
-{
-  const PetscReal rtol = data_of(bv).rtol;
-  VecHandle       v;
-
-  PetscFunctionBegin;
-  for (PetscInt j = 0; j < bv->nc + bv->m; j++) PetscCall(VecTTSetRoundRtol(data_of(bv).V[j], rtol));
-#if PETSCTT_BV_HAS_TEMPLATE
-  PetscCall(VecTTSetRoundRtol(bv->t, rtol));
-#endif
-  PetscCall(BVCreateVec(bv, v.out()));
-  PetscCall(VecTTSetRoundRtol(v, rtol));
-  PetscCall(VecTTShareLayout(v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 namespace {
 
 PetscErrorCode create_columns(BV bv, PetscInt m, Vec *V[])
 {
+  PetscFunctionBegin;
+  PetscCall(VecDuplicateVecs(data_of(bv).master, m, V));
+  for (PetscInt j = 0; j < m && ((PetscObject)bv)->name; j++)
+    PetscCall(PetscObjectSetName((PetscObject)(*V)[j], (((PetscObject)bv)->name + ("_" + std::to_string((long long)j))).c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The tolerance belongs to all vectors that SLEPc makes for this problem: to its template, or to what it makes of the layout, and to all duplicates. The first
+// BV sets it, the others, which SLEPc duplicates from that one, find it.
+PetscErrorCode create_master(BV bv, PetscReal rtol, bool rtol_set)
+{
   VecHandle v;
+  PetscBool shared;
 
   PetscFunctionBegin;
+#if PETSCTT_BV_HAS_TEMPLATE
+  PetscCall(PetscObjectReference((PetscObject)bv->t));
+  v = VecHandle(bv->t);
+#else
   PetscCall(BVCreateVec(bv, v.out()));
-  PetscCall(VecDuplicateVecs(v, m, V));
-  for (PetscInt j = 0; j < m; j++) {
-    PetscCall(VecTTSetRoundRtol((*V)[j], data_of(bv).rtol));
-    if (((PetscObject)bv)->name) PetscCall(PetscObjectSetName((PetscObject)(*V)[j], (((PetscObject)bv)->name + ("_" + std::to_string((long long)j))).c_str()));
-  }
+#endif
+  PetscCall(VecTTRoundRtolIsShared(v, &shared));
+  if (!shared || rtol_set) PetscCall(VecTTShareRoundRtol(v, rtol));
+  if (!shared) PetscCall(VecTTShareLayout(v));
+  PetscCall(VecDuplicate(v, &data_of(bv).master));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,6 +55,7 @@ PetscErrorCode BVDestroy_TT(BV bv)
 {
   PetscFunctionBegin;
   if (!bv->issplit) PetscCall(VecDestroyVecs(bv->nc + bv->m, &data_of(bv).V));
+  PetscCall(VecDestroy(&data_of(bv).master));
   delete static_cast<BVTensorTrain *>(bv->data);
   bv->data = nullptr;
   for (const char *name : {"BVTTSetRoundRtol_C", "BVTTGetRoundRtol_C", "BVTTSetDefaultRtol_C"}) PetscCall(PetscObjectComposeFunction((PetscObject)bv, name, NULL));
@@ -66,10 +65,7 @@ PetscErrorCode BVDestroy_TT(BV bv)
 PetscErrorCode BVDuplicate_TT(BV V, BV W)
 {
   PetscFunctionBegin;
-  if (!W->data) PetscFunctionReturn(PETSC_SUCCESS); // not created yet: it reads its options then
-  data_of(W).rtol     = data_of(V).rtol;
-  data_of(W).rtol_set = data_of(V).rtol_set;
-  for (PetscInt j = 0; j < W->nc + W->m; j++) PetscCall(VecTTSetRoundRtol(data_of(W).V[j], data_of(W).rtol));
+  if (W->data) data_of(W).rtol_set = data_of(V).rtol_set;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,35 +73,33 @@ PetscErrorCode set_rtol(BV bv, PetscReal rtol)
 {
   PetscFunctionBegin;
   PetscCheck(rtol >= 0 && rtol < 1, PetscObjectComm((PetscObject)bv), PETSC_ERR_ARG_OUTOFRANGE, "The tolerance %g of a BV of type " BVTT " is outside [0,1)", (double)rtol);
-  data_of(bv).rtol     = rtol;
   data_of(bv).rtol_set = true;
-  PetscCall(bvtt_share_rtol(bv));
+  PetscCall(VecTTShareRoundRtol(data_of(bv).master, rtol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// When the tolerance of the EPS has changed since: only where the user has not set ours.
+// What the EPS wants, which relaxes it on the way: only where the user has not set it.
 PetscErrorCode set_default_rtol(BV bv, PetscReal rtol)
 {
   PetscFunctionBegin;
-  if (data_of(bv).rtol_set || data_of(bv).rtol == rtol) PetscFunctionReturn(PETSC_SUCCESS);
-  data_of(bv).rtol = rtol;
-  PetscCall(bvtt_share_rtol(bv));
+  if (!data_of(bv).rtol_set) PetscCall(VecTTShareRoundRtol(data_of(bv).master, rtol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode get_rtol(BV bv, PetscReal *rtol)
 {
   PetscFunctionBegin;
-  *rtol = data_of(bv).rtol;
+  PetscCall(VecTTGetRoundRtol(data_of(bv).master, rtol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode BVSetFromOptions_TT(BV bv, OptionItems PetscOptionsObject)
 {
-  PetscReal rtol = data_of(bv).rtol;
+  PetscReal rtol;
   PetscBool set;
 
   PetscFunctionBegin;
+  PetscCall(get_rtol(bv, &rtol));
   PetscOptionsHeadBegin(PetscOptionsObject, "BV TT options");
   PetscCall(PetscOptionsReal("-bv_tt_rtol", "Error of linear combinations, relative to what is added up", "BVTTSetRoundRtol", rtol, &rtol, &set));
   PetscOptionsHeadEnd();
@@ -132,7 +126,8 @@ using namespace petsctt;
 
   A combination sum_i q_i v_i is one sum that is never formed and is rounded once (`VecTTCombine()`): terms that are smaller than the tolerance are left out,
   the random sketches of the columns serve all sums of a `BVMultInPlace()`, and the absolute error is relative to the size of the terms, that is, to
-  one for an orthonormal basis. The same tolerance is that of the vectors SLEPc computes residuals with. A step of
+  one for an orthonormal basis. All vectors that SLEPc makes for the problem share the tolerance (`VecTTShareRoundRtol()`), those it computes residuals with
+  included; eigensolvers that correct themselves relax it on the way, see `PetscTTInitializeSlepc()`. A step of
   Gram-Schmidt is of the classical kind, whatever -bv_orthog_type: all inner products, then one rounded sum; a remainder below the
   tolerance is zero, which SLEPc takes as a linearly dependent vector.
 
@@ -149,12 +144,12 @@ PETSC_EXTERN PetscErrorCode BVCreate_TT(BV bv)
   PetscFunctionBegin;
   PetscCallTT(t = new BVTensorTrain);
   bv->data = t;
-  t->rtol  = default_rtol();
   if (bv->issplit) {
     PetscCheck(bv->issplit > 0, PetscObjectComm((PetscObject)bv), PETSC_ERR_SUP, "A BV of type " BVTT " cannot be split by rows");
     const BVTensorTrain &parent = data_of(bv->splitparent);
     *t                          = parent;
     t->V                        = bv->issplit == 1 ? parent.V : parent.V + bv->splitparent->lsplit;
+    PetscCall(PetscObjectReference((PetscObject)t->master));
   }
   PetscCheck(!bv->Acreate, PetscObjectComm((PetscObject)bv), PETSC_ERR_SUP, "The columns of a matrix cannot be made tensor trains; set the columns of a BV of type " BVTT " one by one");
 
@@ -175,16 +170,15 @@ PETSC_EXTERN PetscErrorCode BVCreate_TT(BV bv)
   if (bv->issplit) PetscFunctionReturn(PETSC_SUCCESS);
 
   // BVSetFromOptions() may have been called before the sizes were known, or not at all by a solver's own BV
+  PetscReal rtol = default_rtol();
+  PetscBool set;
   PetscObjectOptionsBegin((PetscObject)bv);
-  {
-    PetscBool set;
-    PetscCall(PetscOptionsReal("-bv_tt_rtol", "Error of linear combinations, relative to what is added up", "BVTTSetRoundRtol", t->rtol, &t->rtol, &set));
-    PetscCheck(t->rtol >= 0 && t->rtol < 1, PetscObjectComm((PetscObject)bv), PETSC_ERR_ARG_OUTOFRANGE, "-bv_tt_rtol %g is outside [0,1)", (double)t->rtol);
-    t->rtol_set = set;
-  }
+  PetscCall(PetscOptionsReal("-bv_tt_rtol", "Error of linear combinations, relative to what is added up", "BVTTSetRoundRtol", rtol, &rtol, &set));
   PetscOptionsEnd();
+  t->rtol_set = set;
+  PetscCheck(rtol >= 0 && rtol < 1, PetscObjectComm((PetscObject)bv), PETSC_ERR_ARG_OUTOFRANGE, "-bv_tt_rtol %g is outside [0,1)", (double)rtol);
+  PetscCall(create_master(bv, rtol, t->rtol_set));
   PetscCall(create_columns(bv, bv->nc + bv->m, &t->V));
-  PetscCall(bvtt_share_rtol(bv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

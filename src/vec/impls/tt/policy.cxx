@@ -32,6 +32,7 @@ RoundType from_public(VecTTRoundType type)
 // not keep it from getting there, and not so close to the machine precision that round-off is taken for signal.
 Real effective_rtol(const RoundPolicy &policy)
 {
+  if (policy.shared_rtol) return *policy.shared_rtol;
   if (policy.rtol_set) return policy.rtol;
   PetscReal  ksp_rtol = 1e-5;
   PetscBool  set      = PETSC_FALSE;
@@ -107,6 +108,7 @@ PetscErrorCode VecSetFromOptions_TT(Vec v, OptionItems PetscOptionsObject)
   if (set) {
     p.rtol     = rtol;
     p.rtol_set = true;
+    p.shared_rtol.reset();
   }
   PetscCall(PetscOptionsInt("-vec_tt_max_rank", "Cap on the TT ranks, 0 for none", "VecTTSetMaxRank", p.max_rank, &p.max_rank, nullptr));
   PetscCall(PetscOptionsInt("-vec_tt_round_seed", "Seed of randomized roundings", "VecTTSetRoundSeed", seed, &seed, &set));

@@ -8,6 +8,7 @@
 
 #include <petsc/private/vecimpl.h>
 
+#include <memory>
 #include <string>
 
 namespace petsctt {
@@ -18,6 +19,7 @@ struct RoundPolicy {
   RoundType     type     = RoundType::automatic;
   bool          rtol_set = false;
   Real          rtol     = 0; // when rtol_set
+  std::shared_ptr<Real> shared_rtol; // in place of it, when set: that of all vectors which have the same pointer
   Int           max_rank = 0; // 0: no cap
   std::uint64_t seed     = 0x5eed;
   bool          formed   = false; // sums are formed before they are rounded
