@@ -33,6 +33,7 @@ PETSCTT_EXTERN PetscErrorCode VecTTGetModes(Vec, PetscInt *, const PetscInt *[])
 PETSCTT_EXTERN PetscErrorCode VecTTGetModeOwnership(Vec, PetscInt, PetscBool *, PetscInt *, PetscInt *);
 PETSCTT_EXTERN PetscErrorCode VecTTCreateModeVec(Vec, PetscInt, Vec *);
 PETSCTT_EXTERN PetscErrorCode VecTTGetFullSize(Vec, PetscReal *, PetscReal *);
+PETSCTT_EXTERN PetscErrorCode VecTTShareLayout(Vec);
 
 /* values */
 PETSCTT_EXTERN PetscErrorCode VecTTSetConstant(Vec, PetscScalar);
@@ -50,6 +51,9 @@ PETSCTT_EXTERN PetscErrorCode VecTTExtract(Vec, PetscInt, const PetscInt[], Vec)
 PETSCTT_EXTERN PetscErrorCode VecTTContract(Vec, const PetscBool[], const Vec[], Vec *);
 PETSCTT_EXTERN PetscErrorCode VecTTContractAll(Vec, const Vec[], PetscScalar *);
 
+/* many linear combinations at once */
+PETSCTT_EXTERN PetscErrorCode VecTTCombine(PetscInt, Vec[], PetscScalar, PetscInt, const PetscScalar[], PetscInt, const Vec[], PetscReal);
+
 /* norms in log form, orthogonality, rounding */
 PETSCTT_EXTERN PetscErrorCode VecTTNormLog10(Vec, PetscReal *);
 PETSCTT_EXTERN PetscErrorCode VecTTDotLog10(Vec, Vec, PetscScalar *, PetscReal *);
@@ -58,6 +62,8 @@ PETSCTT_EXTERN PetscErrorCode VecTTGetOrthogonality(Vec, PetscInt *, PetscInt *)
 PETSCTT_EXTERN PetscErrorCode VecTTRound(Vec, PetscReal, PetscInt, PetscReal *);
 PETSCTT_EXTERN PetscErrorCode VecTTSetRoundRtol(Vec, PetscReal);
 PETSCTT_EXTERN PetscErrorCode VecTTGetRoundRtol(Vec, PetscReal *);
+PETSCTT_EXTERN PetscErrorCode VecTTShareRoundRtol(Vec, PetscReal);
+PETSCTT_EXTERN PetscErrorCode VecTTRoundRtolIsShared(Vec, PetscBool *);
 PETSCTT_EXTERN PetscErrorCode VecTTSetMaxRank(Vec, PetscInt);
 PETSCTT_EXTERN PetscErrorCode VecTTGetMaxRank(Vec, PetscInt *);
 PETSCTT_EXTERN PetscErrorCode VecTTSetRoundType(Vec, VecTTRoundType);

@@ -6,7 +6,7 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-ours = r"-(?:vec_tt|mat_tt|dm_tt|mat_conflux|pc_ttkron|ksp_ttgmres|tt)_[a-z_]+[a-z]"
+ours = r"-(?:vec_tt|mat_tt|dm_tt|mat_conflux|pc_ttkron|ksp_ttgmres|bv_tt|eps_tt|tt)_[a-z_]+[a-z]"
 named = set(re.findall(ours + r"(?=[`,\s ])", (root / "README.md").read_text(encoding="utf-8")))
 named = {name for name in named if "_mode_" not in name}  # prefixes of the solvers of the modes
 source = "\n".join(path.read_text(encoding="utf-8") for path in sorted((root / "src").rglob("*.cxx")))

@@ -26,6 +26,13 @@
   #define PETSCTT_LOADS_ANY_INDEX_SIZE 0
 #endif
 
+// 3.21: SLEPc's BV keeps the layout and the type of its vectors in place of a template vector.
+#if PETSC_VERSION_GE(3, 21, 0)
+  #define PETSCTT_BV_HAS_TEMPLATE 0
+#else
+  #define PETSCTT_BV_HAS_TEMPLATE 1
+#endif
+
 // 3.22: PetscOptionsGetViewer() became PetscOptionsCreateViewer().
 #if PETSC_VERSION_GE(3, 22, 0)
   #define PETSCTT_OPTIONS_VIEWER PetscOptionsCreateViewer

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""exports.py NM LIBRARY INCLUDE: every name declared with PETSCTT_EXTERN is exported by the library, and nothing else but its entry point
+"""exports.py NM LIBRARY HEADER...: every name declared with PETSCTT_EXTERN in the headers is exported by the library, and nothing else but its entry point
 and what src/register.cxx calls (constructors of types and factors, XxxRegisterYyy)."""
-import glob
 import os
 import re
 import subprocess
 import sys
 
-nm, library, include = sys.argv[1:]
+nm, library, *headers = sys.argv[1:]
 declared = set()
-for header in glob.glob(os.path.join(include, "*.h")):
+for header in headers:
     with open(header, encoding="utf-8") as handle:
         text = re.sub(r"/\*.*?\*/", "", handle.read(), flags=re.S)
     for statement in re.findall(r"^PETSCTT_EXTERN\b([^;]*);", text, flags=re.M):

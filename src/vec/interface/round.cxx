@@ -180,8 +180,59 @@ PetscErrorCode VecTTSetRoundRtol(Vec v, PetscReal rtol)
   PetscFunctionBegin;
   PetscCall(require_vectt(v, "VecTTSetRoundRtol"));
   PetscCheck(rtol < 1 && !PetscIsNanReal(rtol), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The tolerance %g is not smaller than 1", (double)rtol);
+  impl(v).policy.shared_rtol.reset();
   impl(v).policy.rtol_set = rtol >= 0;
   impl(v).policy.rtol     = PetscMax(rtol, 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTShareRoundRtol - Sets one tolerance for a vector and all that are duplicated from it, now and later
+
+  Logically Collective
+
+  Input Parameters:
++ v    - the TT vector
+- rtol - the relative Frobenius error that one rounding may make, in [0,1)
+
+  Level: developer
+
+  Notes:
+  After the first call for v, its duplicates and their duplicates have one tolerance together with v: the next call for any of them changes it for
+  all, those in use included. A solver that owns many vectors relaxes their tolerance in this way. `VecTTSetRoundRtol()` takes a vector out.
+
+.seealso: `VECTT`, `VecTTSetRoundRtol()`, `VecTTRoundRtolIsShared()`, `VecTTShareLayout()`
+@*/
+PetscErrorCode VecTTShareRoundRtol(Vec v, PetscReal rtol)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTShareRoundRtol"));
+  PetscCheck(rtol >= 0 && rtol < 1, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The tolerance %g is outside [0,1)", (double)rtol);
+  PetscCallTT(if (!impl(v).policy.shared_rtol) impl(v).policy.shared_rtol = std::make_shared<Real>(rtol));
+  *impl(v).policy.shared_rtol = rtol;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  VecTTRoundRtolIsShared - Has the vector a tolerance that was set by `VecTTShareRoundRtol()`?
+
+  Not Collective
+
+  Input Parameter:
+. v - the TT vector
+
+  Output Parameter:
+. shared - `PETSC_TRUE` if so
+
+  Level: developer
+
+.seealso: `VECTT`, `VecTTShareRoundRtol()`
+@*/
+PetscErrorCode VecTTRoundRtolIsShared(Vec v, PetscBool *shared)
+{
+  PetscFunctionBegin;
+  PetscCall(require_vectt(v, "VecTTRoundRtolIsShared"));
+  *shared = impl(v).policy.shared_rtol ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

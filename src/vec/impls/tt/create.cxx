@@ -139,6 +139,7 @@ PetscErrorCode set_space(Vec v, const SpacePtr &space)
   x.space   = space;
   x.pending = Buffer();
   refuse_array(v);
+  PetscCall(remember_layout(v->map, space));
   PetscCall(train_changed(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -251,7 +252,8 @@ PetscErrorCode VecDestroyVecs_TT(PetscInt m, Vec v[])
   `VecView()` and `VecLoad()` write and read PETSc's binary and HDF5 files, on any number of processes; docs/files.md describes them. `VecTTLoad()` reads both
   into a vector without modes and gives it those of the file. `VecLoad()` of a binary file works for vectors that are of this type, with or without modes, and
   for vectors without type when -vec_type tt is in the options database; of an HDF5 file for vectors with modes or sizes. A vector on `PETSC_COMM_SELF` which is given this type but no modes
-  becomes a sequential one until `VecTTSetModes()` is called: PETSc and SLEPc create coefficient arrays in this way.
+  becomes a sequential one until `VecTTSetModes()` is called: PETSc and SLEPc create coefficient arrays in this way. A vector that is given this type on
+  the `PetscLayout` of another one gets the modes of that one, see `VecTTShareLayout()`.
 
   A vector of this type that has modes, or at least sizes, looks at the file before anything is read: if it is truncated, or no TT vector, `VecLoad()`
   fails on all processes alike and the program can go on. Into a vector without sizes PETSc itself reads the header and the data, and makes the vector
@@ -262,15 +264,17 @@ PetscErrorCode VecDestroyVecs_TT(PetscInt m, Vec v[])
 M*/
 PetscErrorCode VecCreate_TT(Vec v)
 {
-  SpacePtr    space;
-  std::string why;
-  const bool  deferred = v->ops->create == VecCreate_TT; // the type was set before the sizes: a VecLoad() may be under way
+  SpacePtr           space;
+  const RoundPolicy *policy = creating.policy;
+  std::string        why;
+  const bool         deferred = v->ops->create == VecCreate_TT; // the type was set before the sizes: a VecLoad() may be under way
 
   PetscFunctionBegin;
   PetscCall(PetscTTInitializePackage());
   PetscCall(PetscLayoutSetUp(v->map));
   if (creating.space) space = *creating.space;
-  else {
+  else recall_layout(v->map, &space, &policy);
+  if (!space) {
     bool self = false;
     PetscCall(modes_from_options(v, &space, why));
     PetscCall(on_comm_self(v, &self));
@@ -288,7 +292,7 @@ PetscErrorCode VecCreate_TT(Vec v)
   v->petscnative = PETSC_FALSE;
   set_ops(v->ops);
   PetscCall(PetscObjectChangeTypeName((PetscObject)v, VECTT));
-  if (creating.policy) x->policy = *creating.policy;
+  if (policy) x->policy = *policy;
   else PetscCall(read_policy(v, x->policy));
   if (space) PetscCall(set_space(v, space));
   else {

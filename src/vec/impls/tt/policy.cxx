@@ -49,6 +49,7 @@ PetscErrorCode solver_tolerance(const RoundPolicy &policy, const char *name, Pet
 // within a nonlinear one or a time step that is to be more accurate; one that is less accurate does not make the linear solver so.
 Real effective_rtol(const RoundPolicy &policy)
 {
+  if (policy.shared_rtol) return *policy.shared_rtol;
   if (policy.rtol_set) return policy.rtol;
   PetscReal rtol = 1e-5;
   (void)solver_tolerance(policy, "-ksp_rtol", &rtol);
@@ -122,6 +123,7 @@ PetscErrorCode VecSetFromOptions_TT(Vec v, OptionItems PetscOptionsObject)
   if (set) {
     p.rtol     = rtol;
     p.rtol_set = true;
+    p.shared_rtol.reset();
   }
   PetscCall(PetscOptionsInt("-vec_tt_max_rank", "Cap on the TT ranks, 0 for none", "VecTTSetMaxRank", p.max_rank, &p.max_rank, nullptr));
   PetscCall(PetscOptionsInt("-vec_tt_round_seed", "Seed of randomized roundings", "VecTTSetRoundSeed", seed, &seed, &set));

@@ -8,6 +8,7 @@
 
 #include <petsc/private/vecimpl.h>
 
+#include <memory>
 #include <string>
 
 namespace petsctt {
@@ -19,6 +20,7 @@ struct RoundPolicy {
   bool          rtol_set = false;
   Real          rtol     = 0; // when rtol_set
   Real          solver_rtol = 0; // of a solver that said so by tie_rounding(); 0: none
+  std::shared_ptr<Real> shared_rtol; // in place of it, when set: that of all vectors which have the same pointer
   Int           max_rank = 0; // 0: no cap
   std::uint64_t seed     = 0x5eed;
   bool          formed   = false; // sums are formed before they are rounded
@@ -50,6 +52,10 @@ PetscErrorCode build(Vec v, const SpacePtr &space);
 PetscErrorCode convert(Vec v, const SpacePtr &space);
 // The same for a VECTT whose modes are not set yet.
 PetscErrorCode set_space(Vec v, const SpacePtr &space);
+// Modes by layout (layouts.cxx). remember_layout(): vectors on `map` are over `space`; recall_layout() leaves its arguments as they are when
+// nothing, or more than one space, is known of the layout. Not collective.
+PetscErrorCode remember_layout(PetscLayout map, const SpacePtr &space);
+void           recall_layout(PetscLayout map, SpacePtr *space, const RoundPolicy **policy);
 // VecGetArray() of v, whose modes are set, is refused from now on.
 void refuse_array(Vec v);
 // The error of VecGetArrayRead().

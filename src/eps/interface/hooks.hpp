@@ -1,0 +1,53 @@
+#ifndef PETSCTT_EPS_INTERFACE_HOOKS_HPP
+#define PETSCTT_EPS_INTERFACE_HOOKS_HPP
+
+// What is done around SLEPc's own eigensolvers when the operator is of type MATTT, or the vectors of type VECTT.
+#include "petsctteps.h"
+#include "sys/compat.hpp"
+
+#include <slepc/private/epsimpl.h>
+
+#include <string>
+#include <vector>
+
+namespace petsctt {
+
+// Attached to an EPS: the operations of its own type, and what the last solve found.
+struct EPSHooks {
+  struct _EPSOps         own;
+  std::string            type;
+  bool                   tt      = false; // the last set-up was for tensor trains
+  bool                   table   = false; // -eps_tt_residuals
+  PetscReal              relax   = 1e-2;  // -eps_tt_relax
+  bool                   own_ksp = false; // the linear solver of the ST was chosen by us, and so was its tolerance
+  PetscErrorCode (*stopping)(EPS, PetscInt, PetscInt, PetscInt, PetscInt, EPSConvergedReason *, void *) = nullptr; // what ours stands in for
+  std::vector<PetscReal> residuals;       // ||A x - lambda B x|| / ||lambda x||, in the order of the columns of eps->V
+};
+
+// Of the EPS; of the roundings, a thousandth of it; of linear solves, a hundredth.
+PetscReal tolerance_of(EPS eps);
+PetscReal rounding_rtol(EPS eps);
+PetscReal linear_rtol(EPS eps);
+
+// Null when the EPS was made by a constructor that is not ours.
+EPSHooks *hooks_of(EPS eps);
+
+// Is the first matrix of the problem a MATTT?  False while there is none.
+PetscErrorCode operator_is_tt(EPS eps, bool *yes);
+
+// EPSPOWER on tensor trains; in place of SLEPc's, which looks at single entries.
+PetscErrorCode power_check(EPS eps);
+PetscErrorCode power_solve(EPS eps);
+
+// Linear solver and preconditioner that work on MATTT, where nothing was chosen or SLEPc's own default is in place.
+PetscErrorCode set_linear_solver(EPS eps);
+
+// Rayleigh quotients and residuals of the converged pairs, from the eigenvectors; fills EPSHooks::residuals, eigenvalues and error estimates.
+PetscErrorCode recompute_pairs(EPS eps);
+
+} // namespace petsctt
+
+PETSC_EXTERN PetscErrorCode EPSRegisterTTHooks(void);
+PETSC_EXTERN PetscErrorCode BVRegisterTTTypes(void);
+
+#endif
