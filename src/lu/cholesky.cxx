@@ -150,8 +150,8 @@ void Cholesky::put(Count i, Count j, Count row, Count column, Count rows, const 
   }
 }
 
-// Some columns at a time, so that what is under way stays small beside the matrix. False if an entry is not finite.
-bool Cholesky::distribute(const Scalar *a, Count lda)
+// Some columns at a time, so that what is under way stays small beside the matrix.
+void Cholesky::distribute(const Scalar *a, Count lda)
 {
   const Count begin = starts_[(std::size_t)rank_], end = starts_[(std::size_t)rank_ + 1];
   Real        top = 0;
@@ -165,7 +165,7 @@ bool Cholesky::distribute(const Scalar *a, Count lda)
   world_.max(found, 2);
   outcome_.finite = real(found[0]) == 0;
   outcome_.max_a  = real(found[1]);
-  if (!outcome_.finite) return false;
+  if (!outcome_.finite) return;
   if (active_) allocate();
   constexpr int batches = 8;
   const auto    first   = [&](int s) { // so that the batches have equal areas
@@ -217,10 +217,9 @@ bool Cholesky::distribute(const Scalar *a, Count lda)
       });
     largest_ = std::max(largest_, held() + (double)(send.size() + recv.size()));
   }
-  return true;
 }
 
-void Cholesky::factor(const Scalar *a, Count lda)
+void Cholesky::load(const Scalar *a, Count lda)
 {
   factored_ = false;
   outcome_  = Outcome();
@@ -228,12 +227,19 @@ void Cholesky::factor(const Scalar *a, Count lda)
   columns_.clear();
   panels_.clear();
   u_.clear();
-  ledger_           = Ledger();
-  largest_          = 0;
-  const bool usable = distribute(a, lda);
-  traffic_          = Traffic();
-  traffic_.layout   = ledger_;
-  if (!usable) return;
+  ledger_  = Ledger();
+  largest_ = 0;
+  distribute(a, lda);
+  traffic_        = Traffic();
+  traffic_.layout = ledger_;
+  loaded_         = true;
+}
+
+void Cholesky::factorize()
+{
+  PETSCTT_REQUIRE(loaded_, PETSC_ERR_ORDER, "There is no matrix to factorise");
+  loaded_ = false;
+  if (!outcome_.finite) return;
   ledger_            = Ledger();
   outcome_.min_pivot = std::numeric_limits<Real>::max();
   if (active_) steps();

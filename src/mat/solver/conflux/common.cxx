@@ -103,21 +103,18 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
     wishes_  = s.wishes;
   }
   solves_ = 0;
-  if (cholesky_) {
-    LogScope log(events().conflux_factor, (PetscObject)F);
-    PetscCallTT(cholesky_->factor(a, lda));
-    PetscCall(report_failure(F, (PetscInt)cholesky_->outcome().not_positive, cholesky_->outcome().finite, "matrix"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   {
     LogScope log(events().conflux_layout, (PetscObject)F);
-    PetscCallTT(lu_->load(a, lda));
+    if (lu_) PetscCallTT(lu_->load(a, lda));
+    else PetscCallTT(cholesky_->load(a, lda));
   }
   {
     LogScope log(events().conflux_factor, (PetscObject)F);
-    PetscCallTT(lu_->factorize());
+    if (lu_) PetscCallTT(lu_->factorize());
+    else PetscCallTT(cholesky_->factorize());
   }
-  PetscCall(report_failure(F, (PetscInt)lu_->outcome().zero_pivot, lu_->outcome().finite, "matrix"));
+  if (lu_) PetscCall(report_failure(F, (PetscInt)lu_->outcome().zero_pivot, lu_->outcome().finite, "matrix"));
+  else PetscCall(report_failure(F, (PetscInt)cholesky_->outcome().not_positive, cholesky_->outcome().finite, "matrix"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
