@@ -61,9 +61,12 @@ public:
     factorize();
   }
   // X = A^-1 B, A^-T B or A^-H B for op = N, T, C; rows of this process of both. Throws if there are no factors. Collective. b may be x where
-  // rows and columns are split alike. In the way that plan_solve() chooses, or that was asked for.
+  // rows and columns are split alike. In the way of schedule().
   void solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);
-  // From now on. Throws PETSC_ERR_ARG_OUTOFRANGE for steps that are not positive.
+  // The way that a solve with nrhs right-hand sides would go now: by plan_solve(), and with layers apart as soon as it has cost as much to do without as what
+  // they need first.
+  Schedule schedule(Count nrhs) const;
+  // Solves go this way from now on. Throws PETSC_ERR_ARG_OUTOFRANGE for steps that are not positive.
   void solve_by(const Schedule &s);
 
   const Outcome            &outcome() const { return outcome_; }
@@ -114,6 +117,7 @@ private:
   void   solve_ut(Block &b, char op) const;
   void   solve_lt(Block &b, char op) const;
   void   complete_layers();
+  const SolvePlan &plan(Count nrhs) const;
 
   struct Step;
   Step step(Count number) const;
@@ -150,7 +154,9 @@ private:
   Buffer              diagonal_;          // tile x tile for each local tile: L00 \ U00
   std::optional<Schedule> asked_;
   bool                complete_ = false;  // every layer has all of L and U
-  double              credit_   = 0;      // seconds that solves would have taken less if it had
+  double              credit_   = 0;      // seconds that solves would have taken less if they had
+  mutable Count       planned_  = -1;     // right-hand sides that plan_ is for
+  mutable SolvePlan   plan_;
   Count               step_     = 0;      // tiles of a wide step
   std::vector<Buffer> steps_;             // for each wide step, the factors of its diagonal block; on the process of the step
   Buffer              messages_[2];

@@ -78,13 +78,13 @@ Count solve_block(const Grid &g, Way way);
 Prediction predict_solve(const Grid &g, Count nrhs, const Schedule &s, bool transposed = false);
 Prediction predict_preparation(const Grid &g, const Schedule &s);
 
-// The schedule with the least predicted time. What layers apart need first is worth it as soon as it has cost as much to do without: `credit` seconds with
-// the solves before, and `forgone` with this one.
+// The schedule with the least predicted time of those that need little first; by how many seconds layers apart are faster than it, 0 if they are not, and
+// the seconds that they need first, once for a factorisation.
 struct SolvePlan {
   Schedule schedule;
-  double   forgone = 0;
+  double   saved = 0, once = 0;
 };
-SolvePlan plan_solve(const Grid &g, Count nrhs, double credit, const Machine &m = Machine());
+SolvePlan plan_solve(const Grid &g, Count nrhs);
 
 // How the unordered pairs of classes of a symmetric distribution are dealt out to the processes of a layer. Every process has some classes, two of
 // which are together on one process only.

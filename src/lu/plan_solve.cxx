@@ -23,8 +23,13 @@ Cost tile_cost(const Grid &g, double n, double C, bool transposed)
   const double px = g.px, py = g.py, team = px * C;
   const double shares = std::min(n, team), layers = std::min(n, C), rows = std::min(n, px); // that have right-hand sides
   Cost         t;
+  double       in = 0, sliced = 0;                                                                    // grid rows with pivots of a tile, and with such of a slice
   for (Count k = 0; k < g.tiles(); ++k) {
-    const double w = (double)g.width(k), slices = std::min(C, w), in = hit(px, w), sliced = hit(team, w);
+    const double w = (double)g.width(k), slices = std::min(C, w);
+    if (k == 0 || k + 1 == g.tiles()) {
+      in     = hit(px, w);
+      sliced = hit(team, w);
+    }
     const bool   first = k == 0, last = k + 1 == g.tiles();
     if (!transposed) {
       t.words += w * n * (py * C - 1 + 1 - 1 / px);                       // L: rows to the grid column and to shares
@@ -131,7 +136,7 @@ Prediction predict_solve(const Grid &g, Count nrhs, const Schedule &s, bool tran
     // from the user's rows to those of L, and from columns of U to the user's rows
     t.words += 2 * N * n * (1 - 1 / P);
     t.messages += s.way == Way::apart && n < c ? hit(P, N) * n / c * (P - 1) : std::min(N, P) * std::min(std::max(1., N / P), P - 1);
-    t.messages += (s.way == Way::wide ? P + (step > 0 ? std::ceil(N / step) : 0) - 1 : P * tiles_of * shares) * (1 - 1 / P);
+    t.messages += (s.way == Way::wide ? std::min(P * P, P + (step > 0 ? std::ceil(N / step) : 0) - 1) : P * tiles_of * shares) * (1 - 1 / P);
     p.words += t.words / P;
     p.messages += t.messages / P;
     // of U, all layers that are not apart work on all of it
@@ -163,7 +168,7 @@ Prediction predict_preparation(const Grid &g, const Schedule &s)
   return p;
 }
 
-SolvePlan plan_solve(const Grid &g, Count nrhs, double credit, const Machine &)
+SolvePlan plan_solve(const Grid &g, Count nrhs)
 {
   PETSCTT_REQUIRE(nrhs >= 0, PETSC_ERR_ARG_OUTOFRANGE, "A solve with %lld right-hand sides", (long long)nrhs);
   SolvePlan p;
@@ -182,9 +187,8 @@ SolvePlan plan_solve(const Grid &g, Count nrhs, double credit, const Machine &)
   }
   if (g.layers > 1) {
     const Schedule s{Way::apart, 1};
-    const double   t = predict_solve(g, nrhs, s).seconds;
-    p.forgone        = std::max(0., least - t);
-    if (p.forgone > 0 && credit + p.forgone >= predict_preparation(g, s).seconds) p.schedule = s;
+    p.saved = std::max(0., least - predict_solve(g, nrhs, s).seconds);
+    p.once  = predict_preparation(g, s).seconds;
   }
   return p;
 }

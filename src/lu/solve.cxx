@@ -329,18 +329,29 @@ void LU::solve_by(const Schedule &s)
   asked_ = s;
 }
 
+const SolvePlan &LU::plan(Count nrhs) const
+{
+  if (planned_ != nrhs) plan_ = plan_solve(g_, nrhs);
+  planned_ = nrhs;
+  return plan_;
+}
+
+Schedule LU::schedule(Count nrhs) const
+{
+  if (asked_) return *asked_;
+  const SolvePlan &p = plan(nrhs);
+  if (p.saved > 0 && (complete_ || credit_ + p.saved >= p.once)) return {Way::apart, 1};
+  Schedule s = p.schedule;
+  if (s.way == Way::wide && step_ > 0) s.step = step_; // which is there already
+  return s;
+}
+
 void LU::solve(char op, Count nrhs, const Scalar *x, Count ldx, Scalar *y, Count ldy)
 {
   PETSCTT_REQUIRE(factored_, PETSC_ERR_ORDER, "There are no factors to solve with");
   PETSCTT_REQUIRE(op == 'N' || op == 'T' || op == 'C', PETSC_ERR_ARG_OUTOFRANGE, "Solve with op = %c", op);
-  Schedule s;
-  if (asked_) s = *asked_;
-  else {
-    const SolvePlan p = plan_solve(g_, nrhs, credit_);
-    s                 = p.schedule;
-    credit_ += p.forgone;
-    if (s.way == Way::wide && step_ > 0) s.step = step_; // which is there already
-  }
+  const Schedule s = schedule(nrhs);
+  if (!asked_) credit_ += plan(nrhs).saved;
   const auto add = [&](Ledger &to, const Prediction &p) {
     to.messages += ledger_.messages;
     to.words += ledger_.words;
