@@ -174,8 +174,8 @@ SolvePlan plan_solve(const Grid &g, Count nrhs)
   SolvePlan p;
   if (g.active() == 1 || g.n == 0 || nrhs == 0) return p;
   double least = predict_solve(g, nrhs, p.schedule).seconds;
-  // wide steps of up to a quarter of what a process has of the matrix
-  const double room = (double)g.n * (double)g.n * g.layers / g.active() / 4;
+  // diagonal blocks of wide steps have room where the factorisation had its panels
+  const double room = predict_lu(g).memory - (double)g.local_rows(0) * (double)g.local_cols(0);
   for (Count step = 1; step <= g.tiles(); step *= 2) {
     const Schedule s{Way::wide, step};
     if (nrhs > solve_block(g, Way::wide) || predict_preparation(g, s).memory > room) break;
