@@ -150,7 +150,7 @@ PetscErrorCode line(const char *name, const Result &r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const char *name_of(lu::Way way) { return way == lu::Way::tiles ? "tile by tile" : way == lu::Way::apart ? "layers apart" : "wide steps"; }
+const char *name_of(lu::Way way) { return way == lu::Way::tiles ? "tile by tile" : way == lu::Way::apart ? "layers apart" : way == lu::Way::wide ? "wide steps" : "factors moving"; }
 
 // Solves by all codes: words and messages of the first one of ours, with what it needs first, and of those after it.
 PetscErrorCode solves(const Options &o, std::vector<std::unique_ptr<Code>> &codes, const std::string &name, Figures &figures)

@@ -17,9 +17,13 @@ struct LU::Block {
   Buffer              rows;             // ml x n, by local position: partial sums, or the solution
   Buffer              tiles;            // nl x share, by local column
   std::vector<Buffer> steps;            // of wide steps: rows of the step x n, on its home
+  Buffer              whole;            // all rows, some columns: of a solve with the factors moving
+  int                 active = 1;
 
   Count first_of(int layer) const { return apart ? all * layer / layers : 0; } // first column of a layer
   Count n_of(int layer) const { return apart ? all * (layer + 1) / layers - first_of(layer) : all; }
+  Count whole_first(int p) const { return all * p / active; }
+  Count whole_columns(int p) const { return whole_first(p + 1) - whole_first(p); }
   Count share(int s) const { return n * s / (px * c); } // first column of share s, in the layer's
   Count columns(int i, int layer) const { return share(i + px * layer + 1) - share(i + px * layer); }
   Count columns(int layer) const { return share(px * (layer + 1)) - share(px * layer); }
@@ -43,6 +47,22 @@ void LU::step_pieces(Block &b, const std::vector<Count> &starts, int owner, int 
     p.ld              = std::min(g_.n, (number + 1) * size) - number * size;
     if (worker == rank_) p.at = b.steps[(std::size_t)number].data() + first - number * size;
     if (p.rows > 0) f(p);
+  }
+}
+
+// All rows of some columns of the right-hand sides; row r of A is at order[r], or at r if there is no order.
+template <class F>
+void LU::whole_pieces(Block &b, const std::vector<Count> &starts, const std::vector<Count> &order, int owner, int worker, F f) const
+{
+  const Count begin = starts[(std::size_t)owner], rows = starts[(std::size_t)owner + 1] - begin;
+  Piece       p;
+  p.column  = b.whole_first(worker);
+  p.columns = b.whole_columns(worker);
+  p.rows    = order.empty() ? rows : 1;
+  p.ld      = g_.n;
+  for (; p.row < rows; p.row += p.rows) {
+    if (worker == rank_) p.at = b.whole.data() + (order.empty() ? begin + p.row : order[(std::size_t)(begin + p.row)]);
+    f(p);
   }
 }
 

@@ -119,10 +119,14 @@ private:
   void   complete_layers();
   const SolvePlan &plan(Count nrhs) const;
 
+  template <class F> void whole_pieces(Block &b, const std::vector<Count> &starts, const std::vector<Count> &order, int owner, int worker, F f) const;
+  Buffer panel_for_all(Count k, bool upper, Buffer &diagonal) const;
+  void   solve_columns(Block &b, char op) const;
+
   struct Step;
   Step step(Count number) const;
   int  home_of_step(Count number) const { return (int)(number % g_.active()); }
-  bool in_slice(Count pivot) const; // of this layer
+  int  layer_of_pivot(Count pivot) const; // whose slice of the rows of U it is in
   template <class F> void step_entries(const Step &s, int p, F f) const;
   template <class F> void step_pieces(Block &b, const std::vector<Count> &starts, int owner, int worker, F f) const;
   void make_steps(Count tiles);

@@ -59,13 +59,14 @@ struct Wishes {
 // of memory. Throws PETSC_ERR_ARG_OUTOFRANGE for wishes that do not fit, PETSC_ERR_MEM if no grid does with the memory.
 Grid plan_lu(Count n, int size, const Wishes &w = Wishes(), const Machine &m = Machine());
 
-// How the LU is solved with: factors stay, right-hand sides move.
+// How the LU is solved with. But for the last way, factors stay and right-hand sides move.
 // tiles: tile after tile. Partial sums of its rows go to the processes of its grid column, each of which solves with the diagonal tile for its share of the
 //        right-hand sides; layers add up what their slices contribute.
 // apart: the same, with the right-hand sides dealt out to the layers, each of which has first been given all of L and U: 2 n (1/px + 1/py) / layers words
 //        on a process for each, instead of n (1 + 1/layers) (1/px + 1/py).
 // wide:  `step` tiles at a time, whose diagonal block one process has been given, and tree by tree: the fewest messages.
-enum class Way { tiles, apart, wide };
+// columns: the factors go round instead, to processes that each have some of the right-hand sides: n^2 words on a process, however many there are.
+enum class Way { tiles, apart, wide, columns };
 struct Schedule {
   Way   way  = Way::tiles;
   Count step = 1;

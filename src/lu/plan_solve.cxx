@@ -106,9 +106,25 @@ Cost wide_cost(const Grid &g, double n, Count step, bool transposed)
   return t;
 }
 
+// The lines follow solve_columns.cxx.
+Cost column_cost(const Grid &g)
+{
+  const double px = g.px, py = g.py, c = g.layers, col = px * c, P = (double)g.active();
+  Cost         t;
+  for (Count k = 0; k < g.tiles(); ++k) {
+    const double w = (double)g.width(k), above = (double)(k * g.tile), below = (double)g.n - above - w;
+    t.words += (P - 1) * w * (above + below + 2 * w);
+    // of L in the processes of a grid column; of U; one of them has the diagonal tile in any case
+    t.messages += (P - 1) * (std::max(1., std::min(c, w) * hit(px, below)) + std::max(1., hit(col, above)));
+    t.depth += 2 * (std::ceil(std::log2(py)) + col - 1);
+    t.path += w * (above + below + 2 * w) / col * (std::ceil(std::log2(py)) + col - 1);
+  }
+  return t;
+}
+
 } // namespace
 
-Count solve_block(const Grid &g, Way way) { return way == Way::apart ? (Count)512 * g.layers : 512; }
+Count solve_block(const Grid &g, Way way) { return way == Way::apart ? (Count)512 * g.layers : way == Way::columns ? std::max<Count>(4 * g.n, 512) : 512; }
 
 Prediction predict_solve(const Grid &g, Count nrhs, const Schedule &s, bool transposed)
 {
@@ -123,6 +139,9 @@ Prediction predict_solve(const Grid &g, Count nrhs, const Schedule &s, bool tran
     if (s.way == Way::wide) {
       t      = wide_cost(g, n, s.step, transposed);
       shares = 1;
+    } else if (s.way == Way::columns) {
+      t      = column_cost(g);
+      shares = 1;
     } else if (s.way == Way::apart) {
       const double layers = std::min(n, c);
       t                   = tile_cost(g, n / layers, 1, transposed);
@@ -135,15 +154,17 @@ Prediction predict_solve(const Grid &g, Count nrhs, const Schedule &s, bool tran
     }
     // from the user's rows to those of L, and from columns of U to the user's rows
     t.words += 2 * N * n * (1 - 1 / P);
-    t.messages += s.way == Way::apart && n < c ? hit(P, N) * n / c * (P - 1) : std::min(N, P) * std::min(std::max(1., N / P), P - 1);
-    t.messages += (s.way == Way::wide ? std::min(P * P, P + (step > 0 ? std::ceil(N / step) : 0) - 1) : P * tiles_of * shares) * (1 - 1 / P);
+    if (s.way == Way::columns) t.messages += 2 * std::min(N, P) * std::min(n, P) * (1 - 1 / P);
+    else t.messages += s.way == Way::apart && n < c ? hit(P, N) * n / c * (P - 1) : std::min(N, P) * std::min(std::max(1., N / P), P - 1);
+    if (s.way != Way::columns) t.messages += (s.way == Way::wide ? std::min(P * P, P + (step > 0 ? std::ceil(N / step) : 0) - 1) : P * tiles_of * shares) * (1 - 1 / P);
     p.words += t.words / P;
     p.messages += t.messages / P;
     // of U, all layers that are not apart work on all of it
-    const double copies = s.way == Way::apart ? 2 : 1 + c;
+    const bool   all = s.way == Way::apart || s.way == Way::columns;
+    const double copies = all ? 2 : 1 + c;
     p.flops += N * N * n / P * copies;
-    p.memory  = std::max(p.memory, 2 * n * (N / g.px + N / g.py));
-    p.seconds += (N * N * n / P * copies) * m.flop * (1 + 20 * c / (double)g.tile) + N * N / P * (s.way == Way::apart ? c : (1 + c) / 2) * m.read;
+    p.memory  = std::max(p.memory, s.way == Way::columns ? 3 * n * N / P : n * N / g.px + n * N / g.py / (g.px * c) + 2 * n * N / P);
+    p.seconds += (N * N * n / P * copies) * m.flop * (1 + 20 * c / (double)g.tile) + N * N / P * (s.way == Way::columns ? P : s.way == Way::apart ? c : (1 + c) / 2) * m.read;
     p.seconds += t.depth * m.message + t.path * m.word + t.words / P * m.word;
     if (s.way == Way::wide) p.seconds += N * step * (2 * n * m.flop + m.read);
   }
@@ -184,6 +205,11 @@ SolvePlan plan_solve(const Grid &g, Count nrhs)
       least      = t;
       p.schedule = s;
     }
+  }
+  const Schedule columns{Way::columns, 1};
+  if (const double t = predict_solve(g, nrhs, columns).seconds; t < least) {
+    least      = t;
+    p.schedule = columns;
   }
   if (g.layers > 1) {
     const Schedule s{Way::apart, 1};

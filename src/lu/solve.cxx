@@ -14,6 +14,7 @@ LU::Block LU::block(Way way, Count n) const
   b.all       = n;
   b.px        = g_.px;
   b.layers    = g_.layers;
+  b.active    = g_.active();
   b.c         = b.apart ? 1 : g_.layers;
   b.l         = b.apart ? 0 : l_;
   b.n         = b.n_of(l_);
@@ -27,6 +28,15 @@ std::vector<std::vector<Count>> LU::pivots_by_row(Count first, Count last) const
   std::vector<std::vector<Count>> rows((std::size_t)g_.px);
   for (Count s = first; s < last; ++s) rows[(std::size_t)(pivots_[(std::size_t)s] % g_.px)].push_back(s - first);
   return rows;
+}
+
+int LU::layer_of_pivot(Count pivot) const
+{
+  const Count k = pivot / g_.tile, w = g_.width(k), r = pivot - k * g_.tile;
+  int         l = (int)(r * g_.layers / w);
+  while (r < g_.slice(w, l)) --l;
+  while (r >= g_.slice(w, l + 1)) ++l;
+  return l;
 }
 
 // Rows of A: each is with one process of those that work together, whose number among them is the row's modulo theirs: it is in the row's grid row.
@@ -293,10 +303,8 @@ void LU::complete_layers()
 {
   const int        c = g_.layers;
   std::vector<int> layer_at((std::size_t)ml_, 0);
-  for (Count k = 0; k < g_.tiles(); ++k)
-    for (int l = 0; l < c; ++l)
-      for (Count s = k * g_.tile + g_.slice(g_.width(k), l); s < k * g_.tile + g_.slice(g_.width(k), l + 1); ++s)
-        if ((int)(pivots_[(std::size_t)s] % g_.px) == i_) layer_at[(std::size_t)position(s)] = l;
+  for (Count s = 0; s < g_.n; ++s)
+    if ((int)(pivots_[(std::size_t)s] % g_.px) == i_) layer_at[(std::size_t)position(s)] = layer_of_pivot(s);
   for (Count t = 0; t < g_.local_tiles(j_); ++t) {
     const Count                     k = j_ + t * g_.py, w = g_.width(k), m = alive_after_[(std::size_t)k];
     std::vector<std::vector<Count>> rows((std::size_t)c);
@@ -369,43 +377,48 @@ void LU::solve(char op, Count nrhs, const Scalar *x, Count ldx, Scalar *y, Count
     else step_ = s.step;
     add(traffic_.prepare, predict_preparation(g_, s));
   }
+  std::vector<Count> order; // of the pivots: where a row of A is among them
+  if (s.way == Way::columns && active_) {
+    order.resize((std::size_t)g_.n);
+    for (Count r = 0; r < g_.n; ++r) order[(std::size_t)pivots_[(std::size_t)r]] = r;
+  } else if (s.way == Way::columns) order.assign((std::size_t)g_.n, 0); // processes that are not active need to know only that there is one
   ledger_           = Ledger();
   const Count block = solve_block(g_, s.way);
   for (Count first = 0; first < nrhs; first += block) {
-    Block       b     = this->block(s.way, std::min(block, nrhs - first));
-    const Count cols  = b.my_columns(i_);
-    const auto  rows  = [&](int owner, int worker, auto f) { row_pieces(b, starts_, owner, worker, f); };
-    const auto  tiles = [&](int owner, int worker, auto f) {
-      if (s.way == Way::wide) step_pieces(b, column_starts_, owner, worker, f);
+    Block       b      = this->block(s.way, std::min(block, nrhs - first));
+    const auto  rows   = [&](int owner, int worker, auto f) {
+      if (s.way == Way::columns) whole_pieces(b, starts_, order, owner, worker, f);
+      else row_pieces(b, starts_, owner, worker, f);
+    };
+    const auto tiles = [&](int owner, int worker, auto f) {
+      if (s.way == Way::columns) whole_pieces(b, column_starts_, {}, owner, worker, f);
+      else if (s.way == Way::wide) step_pieces(b, column_starts_, owner, worker, f);
       else tile_pieces(b, column_starts_, owner, worker, f);
     };
-    if (active_) {
+    if (s.way == Way::columns) b.whole = Buffer(active_ ? (std::size_t)(g_.n * b.whole_columns(rank_)) : 0);
+    else if (active_) {
       b.rows = Buffer((std::size_t)(ml_ * b.n));
       if (op == 'N') b.rows.fill(0);
       if (s.way == Way::wide) make_room(b);
-      else b.tiles = Buffer((std::size_t)(nl_ * cols));
+      else b.tiles = Buffer((std::size_t)(nl_ * b.my_columns(i_)));
     }
-    if (op == 'N') {
-      deal(world_, g_.active(), rows, x + first * ldx, ldx);
-      if (active_) {
-        if (s.way == Way::wide) wide_solve(b);
-        else {
-          solve_l(b);
-          solve_u(b);
-        }
+    if (op == 'N') deal(world_, g_.active(), rows, x + first * ldx, ldx);
+    else deal(world_, g_.active(), tiles, x + first * ldx, ldx);
+    if (active_) {
+      if (s.way == Way::columns) solve_columns(b, op);
+      else if (s.way == Way::wide) {
+        if (op == 'N') wide_solve(b);
+        else wide_solve_transposed(b, op);
+      } else if (op == 'N') {
+        solve_l(b);
+        solve_u(b);
+      } else {
+        solve_ut(b, op);
+        solve_lt(b, op);
       }
-      collect(world_, g_.active(), tiles, y + first * ldy, ldy);
-    } else {
-      deal(world_, g_.active(), tiles, x + first * ldx, ldx);
-      if (active_) {
-        if (s.way == Way::wide) wide_solve_transposed(b, op);
-        else {
-          solve_ut(b, op);
-          solve_lt(b, op);
-        }
-      }
-      collect(world_, g_.active(), rows, y + first * ldy, ldy);
     }
+    if (op == 'N') collect(world_, g_.active(), tiles, y + first * ldy, ldy);
+    else collect(world_, g_.active(), rows, y + first * ldy, ldy);
   }
   add(traffic_.solve, predict_solve(g_, nrhs, s, op != 'N'));
 }

@@ -29,12 +29,6 @@ LU::Step LU::step(Count number) const
   return s;
 }
 
-bool LU::in_slice(Count pivot) const
-{
-  const Count k = pivot / g_.tile, w = g_.width(k), r = pivot - k * g_.tile;
-  return r >= g_.slice(w, l_) && r < g_.slice(w, l_ + 1);
-}
-
 // Entries of the diagonal block of a step that process p gives: f(row, column, row of the process's grid row, column in the tile, tile), of the block and as pivots.
 template <class F>
 void LU::step_entries(const Step &s, int p, F f) const
@@ -107,7 +101,7 @@ void LU::collect_rows(Block &b, const Step &s, bool upper) const
   Buffer      part((std::size_t)(h * n));
   for (Count r = 0; r < h; ++r) {
     const Count pivot = s.first + at[(std::size_t)r], p = position(pivot);
-    const bool  own   = !upper || in_slice(pivot);
+    const bool  own   = !upper || layer_of_pivot(pivot) == l_;
     for (Count c = 0; c < n; ++c) part[(std::size_t)(r + c * h)] = own ? b.rows[(std::size_t)(p + c * ml_)] : (Scalar)0;
   }
   row_plane_.sum_to(part.data(), h * n, s.j + g_.py * s.l);
@@ -218,7 +212,7 @@ void LU::spread_rows(Block &b, const Step &s, bool upper) const
   row_plane_.bcast(rows.data(), h * n, s.j + g_.py * s.l);
   for (Count r = 0; r < h; ++r) {
     const Count pivot = s.first + at[(std::size_t)r], p = position(pivot);
-    const bool  own   = !upper || in_slice(pivot);
+    const bool  own   = !upper || layer_of_pivot(pivot) == l_;
     for (Count c = 0; c < n; ++c) b.rows[(std::size_t)(p + c * ml_)] = own ? rows[(std::size_t)(r + c * h)] : (Scalar)0;
   }
 }

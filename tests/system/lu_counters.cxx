@@ -113,7 +113,7 @@ PetscErrorCode check(const Grid &g, const std::vector<Count> &starts)
       PetscCall(compare(text(g), "factor", before.factor, seen));
       PetscCall(check_layout(g, starts, before.layout));
     }
-    for (const Schedule &way : {Schedule{Way::tiles, 1}, Schedule{Way::apart, 1}, Schedule{Way::wide, 2}}) {
+    for (const Schedule &way : {Schedule{Way::tiles, 1}, Schedule{Way::apart, 1}, Schedule{Way::wide, 2}, Schedule{Way::columns, 1}}) {
       f.solve_by(way);
       for (char op : {'N', 'T'})
         for (Count nrhs : {1, 5, g.n == 9 && way.way == Way::tiles ? 530 : 2}) { // 530: more than a block of right-hand sides

@@ -175,7 +175,7 @@ TEST(LU, WaysOfSolving)
         const Count m   = starts[(std::size_t)world_rank() + 1] - starts[(std::size_t)world_rank()];
         for (int again = 0; again < (n == 6 ? 2 : 1); ++again) {
           f.factor(mine.data(), m);
-          for (const Schedule &s : {Schedule{Way::tiles, 1}, Schedule{Way::wide, 3}, Schedule{Way::apart, 1}, Schedule{Way::wide, 1}, Schedule{Way::tiles, 1}, Schedule{Way::wide, 20}}) {
+          for (const Schedule &s : {Schedule{Way::tiles, 1}, Schedule{Way::wide, 3}, Schedule{Way::columns, 1}, Schedule{Way::apart, 1}, Schedule{Way::wide, 1}, Schedule{Way::columns, 1}, Schedule{Way::tiles, 1}, Schedule{Way::wide, 20}}) {
             f.solve_by(s);
             for (char op : {'N', 'T', 'C'})
               for (Count nrhs : {1, 5}) EXPECT_LE(backward_error(f, starts, a, op, nrhs), 50 * eps * std::sqrt((Real)n + 1)) << op << nrhs << " way " << (int)s.way << " step " << s.step;
