@@ -66,6 +66,8 @@ public:
   // The way that a solve with nrhs right-hand sides would go now: by plan_solve(), and with layers apart as soon as it has cost as much to do without as what
   // they need first.
   Schedule schedule(Count nrhs) const;
+  // Words that solves may take on a process beside the factors, where there is a choice; 0: any number
+  void limit_memory(double words);
   // Solves go this way from now on. Throws PETSC_ERR_ARG_OUTOFRANGE for steps that are not positive.
   void solve_by(const Schedule &s);
 
@@ -159,6 +161,7 @@ private:
   std::optional<Schedule> asked_;
   bool                complete_ = false;  // every layer has all of L and U
   double              credit_   = 0;      // seconds that solves would have taken less if they had
+  double              memory_   = 0;      // words for solves; 0: no limit
   mutable Count       planned_  = -1;     // right-hand sides that plan_ is for
   mutable SolvePlan   plan_;
   Count               step_     = 0;      // tiles of a wide step

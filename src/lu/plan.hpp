@@ -80,12 +80,12 @@ Prediction predict_solve(const Grid &g, Count nrhs, const Schedule &s, bool tran
 Prediction predict_preparation(const Grid &g, const Schedule &s);
 
 // The schedule with the least predicted time of those that need little first; by how many seconds layers apart are faster than it, 0 if they are not, and
-// the seconds that they need first, once for a factorisation.
+// the seconds that they need first, once for a factorisation. No way that takes more than `memory` words beside the factors, or any if it is 0.
 struct SolvePlan {
   Schedule schedule;
   double   saved = 0, once = 0;
 };
-SolvePlan plan_solve(const Grid &g, Count nrhs);
+SolvePlan plan_solve(const Grid &g, Count nrhs, double memory = 0);
 
 // How the unordered pairs of classes of a symmetric distribution are dealt out to the processes of a layer. Every process has some classes, two of
 // which are together on one process only.

@@ -189,7 +189,7 @@ Prediction predict_preparation(const Grid &g, const Schedule &s)
   return p;
 }
 
-SolvePlan plan_solve(const Grid &g, Count nrhs)
+SolvePlan plan_solve(const Grid &g, Count nrhs, double memory)
 {
   PETSCTT_REQUIRE(nrhs >= 0, PETSC_ERR_ARG_OUTOFRANGE, "A solve with %lld right-hand sides", (long long)nrhs);
   SolvePlan p;
@@ -206,9 +206,10 @@ SolvePlan plan_solve(const Grid &g, Count nrhs)
       p.schedule = s;
     }
   }
-  const Schedule columns{Way::columns, 1};
-  if (const double t = predict_solve(g, nrhs, columns).seconds; t < least) {
-    least      = t;
+  const Schedule   columns{Way::columns, 1};
+  const Prediction all = predict_solve(g, nrhs, columns);
+  if (all.seconds < least && (memory <= 0 || all.memory <= memory)) {
+    least      = all.seconds;
     p.schedule = columns;
   }
   if (g.layers > 1) {

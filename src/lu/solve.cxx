@@ -331,6 +331,12 @@ void LU::complete_layers()
   }
 }
 
+void LU::limit_memory(double words)
+{
+  memory_  = words;
+  planned_ = -1;
+}
+
 void LU::solve_by(const Schedule &s)
 {
   PETSCTT_REQUIRE(s.step >= 1, PETSC_ERR_ARG_OUTOFRANGE, "Steps of %lld tiles", (long long)s.step);
@@ -339,7 +345,7 @@ void LU::solve_by(const Schedule &s)
 
 const SolvePlan &LU::plan(Count nrhs) const
 {
-  if (planned_ != nrhs) plan_ = plan_solve(g_, nrhs);
+  if (planned_ != nrhs) plan_ = plan_solve(g_, nrhs, memory_);
   planned_ = nrhs;
   return plan_;
 }

@@ -169,6 +169,34 @@ TEST(LUPlan, FewWords)
   EXPECT_LE(words_per_process(plan_lu(8192, 64), 64), 7.3e6);
 }
 
+// Few right-hand sides in few messages, many with the layers apart, more of them with the factors moving where there is memory; never slower than tile by tile.
+TEST(LUPlan, WaysOfSolving)
+{
+  for (int size : {1, 2, 3, 4, 16, 64, 256, 1024})
+    for (Count n : {0, 1, 50, 1024, 4096})
+      for (Count nrhs : {0, 1, 7, 100, 1024, 50000}) {
+        const Grid g = plan_lu(n, size);
+        SCOPED_TRACE(name(g) + " nrhs=" + std::to_string((long long)nrhs));
+        const SolvePlan  p = plan_solve(g, nrhs), small = plan_solve(g, nrhs, 1);
+        const Prediction s = predict_solve(g, nrhs, p.schedule), t = predict_solve(g, nrhs, Schedule());
+        EXPECT_LE(s.seconds, t.seconds);
+        EXPECT_GE(p.saved, 0);
+        EXPECT_NE((int)small.schedule.way, (int)Way::columns);
+        for (double v : {s.words, s.messages, s.flops, s.memory, s.seconds}) EXPECT_TRUE(std::isfinite(v) && v >= 0) << v;
+        if (g.active() == 1) {
+          EXPECT_EQ((int)p.schedule.way, (int)Way::tiles);
+        }
+      }
+  const Grid g = plan_lu(4096, 64);
+  EXPECT_EQ((int)plan_solve(g, 1).schedule.way, (int)Way::wide);
+  EXPECT_LE(predict_solve(g, 1, plan_solve(g, 1).schedule).messages, 0.6 * predict_solve(g, 1, Schedule()).messages);
+  EXPECT_GT(plan_solve(g, 1024).saved, plan_solve(g, 1024).once); // at once
+  EXPECT_LE(predict_solve(g, 1024, {Way::apart, 1}).words + predict_preparation(g, {Way::apart, 1}).words, 2e6);
+  const Grid few = plan_lu(1024, 16);
+  EXPECT_EQ((int)plan_solve(few, 10240).schedule.way, (int)Way::columns);
+  EXPECT_LE(predict_solve(few, 10240, plan_solve(few, 10240).schedule).words, 0.5 * predict_solve(few, 10240, Schedule()).words);
+}
+
 namespace {
 
 // Words and messages of a process on average, of all ways with few and with many right-hand sides, and what they need first

@@ -95,7 +95,11 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
     if (type == MAT_FACTOR_CHOLESKY) {
       PetscCheck(r == c, comm, PETSC_ERR_SUP, "Cholesky factors by conflux need the same split of rows and columns");
       PetscCallTT(cholesky_ = std::make_unique<lu::Cholesky>(comm, r, lu::plan_cholesky(r.back(), size, wishes)));
-    } else PetscCallTT(lu_ = std::make_unique<lu::LU>(comm, r, lu::plan_lu(r.back(), size, wishes), c));
+    } else {
+      PetscCallTT(lu_ = std::make_unique<lu::LU>(comm, r, lu::plan_lu(r.back(), size, wishes), c));
+      const lu::Grid &g = lu_->grid();
+      if (wishes.memory > 0) PetscCallTT(lu_->limit_memory(std::max(1., wishes.memory - (double)g.local_rows(0) * (double)g.local_cols(0))));
+    }
     comm_    = comm;
     type_    = type;
     rows_    = r;
