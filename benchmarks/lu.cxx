@@ -2,82 +2,23 @@ static char help[] = "Distributed dense LU: time, residual, words and messages a
 
 /*
   Factorises one matrix of order n, a function of row and column, by the library's LU, by ScaLAPACK's pdgetrf (what PETSc's MATSCALAPACK calls for
-  MatLUFactor(); called here without PETSc, which hides the pivots) and, on one process, by LAPACK's getrf.
+  MatLUFactor(); called here without PETSc, which hides the pivots) and, on one process, by LAPACK's getrf. With -nrhs, also solves, by pdgetrs and getrs.
 
   Sample runs.
       ./lu -n 2048                                    against LAPACK
       mpiexec -n 16 ./lu -n 4096 -time no             counts and residuals: more processes than cores
       mpiexec -n 64 ./lu -n 8192 -time no -grid 4,8,2 -tile 64 -no_residual
       mpiexec -n 4 ./lu -n 1000 -matrix growth
+      mpiexec -n 64 ./lu -n 4096 -time no -no_residual -nrhs 1024     counts of solves with many right-hand sides
 
   What to look at: README.md of this folder says what each figure means.
 */
-#include "common/measure.hpp"
-#include "common/mpi_counter.hpp"
+#include "lu_codes.hpp"
 
-#include "base/blas.hpp"
-#include "iobound/program.hpp"
-#include "lu/lu.hpp"
-#include "sys/compat.hpp"
-#include "sys/guard.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <complex>
-#include <ctime>
-#include <functional>
-#include <memory>
-
-#if defined(PETSCTT_HAVE_SCALAPACK) && !defined(PETSC_USE_REAL_DOUBLE)
-#undef PETSCTT_HAVE_SCALAPACK
-#endif
-#if defined(PETSCTT_HAVE_SCALAPACK)
-extern "C" {
-int  Csys2blacs_handle(MPI_Comm);
-void Cblacs_gridinit(int *, const char *, int, int);
-void Cblacs_gridmap(int *, int *, int, int, int);
-void Cblacs_gridinfo(int, int *, int *, int *, int *);
-void Cblacs_gridexit(int);
-void Cfree_blacs_system_handle(int);
-int  numroc_(const int *, const int *, const int *, const int *, const int *);
-void descinit_(int *, const int *, const int *, const int *, const int *, const int *, const int *, const int *, const int *, int *);
-#if defined(PETSC_USE_COMPLEX)
-#define pgetrf_  pzgetrf_
-#define Cpgemr2d Cpzgemr2d
-#else
-#define pgetrf_  pdgetrf_
-#define Cpgemr2d Cpdgemr2d
-#endif
-void pgetrf_(const int *, const int *, petsctt::Scalar *, const int *, const int *, const int *, int *, int *);
-void Cpgemr2d(int, int, const petsctt::Scalar *, int, int, const int *, petsctt::Scalar *, int, int, const int *, int);
-}
-#endif
-
-using namespace petsctt;
+using namespace lu_codes;
 using bench::Figures;
 
 namespace {
-
-using Entry = std::function<Scalar(Count, Count)>;
-
-struct Options {
-  PetscInt  n = 2048, grid[3] = {0, 0, 0}, tile = 0, block = 64, height = 0, reps = 3;
-  PetscBool scalapack = PETSC_TRUE, residual = PETSC_TRUE, time = PETSC_TRUE;
-  Entry     a;
-  int       rank = 0, size = 1;
-};
-
-// A number in [-1, 1) for each place
-double uniform(std::uint64_t i, std::uint64_t j)
-{
-  std::uint64_t x = i * 0xBF58476D1CE4E5B9u + j * 0x94D049BB133111EBu + 0x2545F4914F6CDD1Du;
-  for (int s = 0; s < 3; ++s) {
-    x ^= x >> 31;
-    x *= 0xD6E8FEB86659FD93u;
-    x ^= x >> 29;
-  }
-  return 2 * ((double)(x >> 11) / 9007199254740992.0) - 1;
-}
 
 PetscErrorCode get_options(Options &o)
 {
@@ -100,6 +41,7 @@ PetscErrorCode get_options(Options &o)
   PetscCall(PetscOptionsIntArray("-mat_scalapack_block_sizes", "block size of ScaLAPACK", NULL, blocks, &two, &square));
   PetscCall(PetscOptionsInt("-mat_scalapack_grid_height", "process rows of ScaLAPACK; the largest divisor up to the root by default", NULL, o.height, &o.height, NULL));
   PetscCall(PetscOptionsInt("-reps", "repetitions", NULL, o.reps, &o.reps, NULL));
+  PetscCall(PetscOptionsInt("-nrhs", "right-hand sides of a solve; 0: no solves", NULL, o.nrhs, &o.nrhs, NULL));
   PetscOptionsEnd();
   o.scalapack = no_scalapack ? PETSC_FALSE : PETSC_TRUE;
   o.residual  = no_residual ? PETSC_FALSE : PETSC_TRUE;
@@ -108,6 +50,7 @@ PetscErrorCode get_options(Options &o)
     for (PetscInt h = 1; h * h <= o.size; ++h)
       if (o.size % h == 0) o.height = h;
   PetscCheck(!given || three == 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-grid needs three numbers: rows, columns, layers");
+  PetscCheck(o.nrhs >= 0 && o.nrhs < 1000000, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-nrhs %" PetscInt_FMT ": 0 to 999999", o.nrhs);
   PetscCheck(o.n >= 1 && o.tile >= 0 && o.block >= 1 && o.reps >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n, -reps and the block size must be positive");
   PetscCheck(o.height >= 1 && o.size % o.height == 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-mat_scalapack_grid_height %" PetscInt_FMT " does not divide %d processes", o.height, o.size);
   PetscCheck((double)o.n * (double)o.n < 2147483647., PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT ": too large for the integers of ScaLAPACK on one process",
@@ -158,207 +101,25 @@ PetscErrorCode summarise(double messages, double sent, double received, Result &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Processes without work sleep meanwhile: with more processes than cores, waiting in MPI would take the time from process 0.
-PetscErrorCode on_process_0(const std::function<void()> &f)
+// A solve that is counted; its time includes making the right-hand sides.
+PetscErrorCode count_solve(Code &code, Result &r)
 {
-  MPI_Request request;
-  int         rank, done = 0;
+  double          seconds;
+  bench::MpiCount seen;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (rank == 0) PetscCallTT(f());
-  PetscCallMPI(MPI_Ibarrier(PETSC_COMM_WORLD, &request));
-  while (!done) {
-    PetscCallMPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
-    const timespec pause = {0, 2000000};
-    if (!done) nanosleep(&pause, NULL);
-  }
+  const auto counted = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    bench::mpi_counter_start();
+    PetscCall(code.solve());
+    seen = bench::mpi_counter_stop();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(bench::time_once(counted, &seconds));
+  r.seconds.push_back(seconds);
+  PetscCall(summarise(seen.messages, seen.sent / sizeof(Scalar), seen.received / sizeof(Scalar), r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#if defined(PETSC_USE_COMPLEX)
-using Precise = std::complex<long double>;
-#else
-using Precise = long double;
-#endif
-
-// ||P A - L U|| / ||A|| in the Frobenius norm; row s of P A is row order[s] of A. For vectors x of random signs, ||R x||^2 is ||R||^2 on average; eight of
-// them give the norm to a few percent for n = 100 and better for larger ones. L (U x) is worked out with more digits: the product of L and U in the
-// digits of the factorisation has errors as large as what is looked for, and in part the same ones.
-double residual(Count n, const Entry &a, const Scalar *packed, const std::vector<Count> &order)
-{
-  constexpr Count      s = 8;
-  std::vector<Precise> x((std::size_t)(n * s)), u((std::size_t)(n * s), 0), difference((std::size_t)(n * s), 0);
-  long double          norm = 0, sum = 0;
-  for (Count j = 0; j < n; ++j)
-    for (Count c = 0; c < s; ++c) x[(std::size_t)(c + j * s)] = uniform((std::uint64_t)(j + 1), (std::uint64_t)(c + 1) << 40) < 0 ? -1 : 1;
-  for (Count j = 0; j < n; ++j)
-    for (Count i = 0; i < n; ++i) {
-      const Scalar given = a(order[(std::size_t)i], j);
-      norm += abs2(given);
-      for (Count c = 0; c < s; ++c) difference[(std::size_t)(c + i * s)] += (Precise)given * x[(std::size_t)(c + j * s)];
-      if (i > j) continue;
-      for (Count c = 0; c < s; ++c) u[(std::size_t)(c + i * s)] += (Precise)packed[i + j * n] * x[(std::size_t)(c + j * s)];
-    }
-  for (Count j = 0; j < n; ++j)
-    for (Count i = j; i < n; ++i) {
-      const Precise l = i == j ? (Precise)1 : (Precise)packed[i + j * n];
-      for (Count c = 0; c < s; ++c) difference[(std::size_t)(c + i * s)] -= l * u[(std::size_t)(c + j * s)];
-    }
-  for (const Precise &d : difference) sum += std::norm(d);
-  return (double)std::sqrt(sum / s / norm);
-}
-
-// Rows in the order that exchanges of row s with row swaps[s] (from 0) lead to.
-std::vector<Count> order_of(const std::vector<int> &swaps)
-{
-  std::vector<Count> order(swaps.size());
-  for (std::size_t s = 0; s < order.size(); ++s) order[s] = (Count)s;
-  for (std::size_t s = 0; s < order.size(); ++s) std::swap(order[s], order[(std::size_t)swaps[s]]);
-  return order;
-}
-
-// A code that is measured: prepare() brings the matrix where it is factorised, factor() is timed and counted.
-struct Code {
-  virtual ~Code() = default;
-  virtual PetscErrorCode prepare() { return PETSC_SUCCESS; }
-  virtual PetscErrorCode factor()            = 0;
-  virtual PetscErrorCode residual(double *r) = 0;
-};
-
-struct Ours : Code {
-  const Options           &o;
-  lu::Grid                 grid;
-  std::vector<Count>       starts;
-  Buffer                   a;
-  std::unique_ptr<lu::LU>  f;
-
-  Ours(const Options &options, const lu::Grid &g) : o(options), grid(g)
-  {
-    const Count n = g.n;
-    for (int p = 0; p <= o.size; ++p) starts.push_back(n * p / o.size);
-    const Count first = starts[(std::size_t)o.rank], m = starts[(std::size_t)o.rank + 1] - first;
-    a = Buffer((std::size_t)(m * n));
-    for (Count j = 0; j < n; ++j)
-      for (Count i = 0; i < m; ++i) a[(std::size_t)(i + j * m)] = o.a(first + i, j);
-    f = std::make_unique<lu::LU>(PETSC_COMM_WORLD, starts, g);
-  }
-  PetscErrorCode prepare() override
-  {
-    PetscFunctionBegin;
-    PetscCallTT(f->load(a.data(), starts[(std::size_t)o.rank + 1] - starts[(std::size_t)o.rank]));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode factor() override
-  {
-    PetscFunctionBegin;
-    PetscCallTT(f->factorize());
-    PetscCheck(f->outcome().finite && f->outcome().zero_pivot < 0, PETSC_COMM_WORLD, PETSC_ERR_MAT_LU_ZRPVT, "The matrix is singular or not finite");
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode residual(double *r) override
-  {
-    const Count n = grid.n;
-    Buffer      packed;
-    PetscFunctionBegin;
-    PetscCallTT(packed = Buffer(o.rank == 0 ? (std::size_t)(n * n) : 0); f->gather(packed.data()));
-    PetscCall(on_process_0([&] { *r = ::residual(n, o.a, packed.data(), f->pivots()); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
-struct Lapack : Code {
-  const Options   &o;
-  Buffer           given, a;
-  std::vector<int> swaps;
-
-  explicit Lapack(const Options &options) : o(options), given((std::size_t)(options.n * options.n)), a((std::size_t)(options.n * options.n)), swaps((std::size_t)options.n)
-  {
-    for (Count j = 0; j < o.n; ++j)
-      for (Count i = 0; i < o.n; ++i) given[(std::size_t)(i + j * o.n)] = o.a(i, j);
-  }
-  PetscErrorCode prepare() override
-  {
-    std::copy_n(given.data(), given.size(), a.data());
-    return PETSC_SUCCESS;
-  }
-  PetscErrorCode factor() override
-  {
-    PetscFunctionBegin;
-    PetscCallTT(getrf(o.n, o.n, a.data(), o.n, swaps.data()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode residual(double *r) override
-  {
-    PetscFunctionBegin;
-    PetscCallTT(*r = ::residual(o.n, o.a, a.data(), order_of(swaps)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
-#if defined(PETSCTT_HAVE_SCALAPACK)
-struct Scalapack : Code {
-  const Options   &o;
-  int              handle, context, one, n, block, rows, cols, i = 0, j = 0, desc[9], zero = 0; // context: all processes; one: process 0
-  Count            local_rows = 0, local_cols = 0;
-  Buffer           given, a;
-  std::vector<int> swaps;
-
-  explicit Scalapack(const Options &options) : o(options), n((int)options.n), block((int)options.block), rows((int)options.height), cols(options.size / (int)options.height)
-  {
-    int zeroth[1] = {0}, info;
-    handle  = Csys2blacs_handle(PETSC_COMM_WORLD);
-    context = one = handle;
-    Cblacs_gridinit(&context, "Row", rows, cols);
-    Cblacs_gridmap(&one, zeroth, 1, 1, 1);
-    Cblacs_gridinfo(context, &rows, &cols, &i, &j);
-    local_rows = numroc_(&n, &block, &i, &zero, &rows);
-    local_cols = numroc_(&n, &block, &j, &zero, &cols);
-    const int ld = (int)std::max<Count>(1, local_rows);
-    descinit_(desc, &n, &n, &block, &block, &zero, &zero, &context, &ld, &info);
-    given = Buffer((std::size_t)(local_rows * local_cols));
-    a     = Buffer((std::size_t)(local_rows * local_cols));
-    swaps.resize((std::size_t)(local_rows + block));
-    for (Count c = 0; c < local_cols; ++c)
-      for (Count r = 0; r < local_rows; ++r) given[(std::size_t)(r + c * local_rows)] = o.a(global(r, i, rows), global(c, j, cols));
-  }
-  ~Scalapack() override
-  {
-    Cblacs_gridexit(context);
-    if (one >= 0) Cblacs_gridexit(one);
-    Cfree_blacs_system_handle(handle);
-  }
-  Count          global(Count r, int p, int P) const { return (r / block * P + p) * block + r % block; }
-  PetscErrorCode prepare() override
-  {
-    std::copy_n(given.data(), given.size(), a.data());
-    return PETSC_SUCCESS;
-  }
-  PetscErrorCode factor() override
-  {
-    const int first = 1;
-    int       info;
-    PetscFunctionBegin;
-    pgetrf_(&n, &n, a.data(), &first, &first, desc, swaps.data(), &info);
-    PetscCheck(info == 0, PETSC_COMM_WORLD, PETSC_ERR_LIB, "ScaLAPACK's factorisation returned info = %d", info);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode residual(double *r) override
-  {
-    std::vector<int> all((std::size_t)n, 0);
-    Buffer           packed(o.rank == 0 ? (std::size_t)n * (std::size_t)n : 0);
-    int              whole[9] = {1, -1, n, n, n, n, 0, 0, n};
-    PetscFunctionBegin;
-    if (j == 0)
-      for (Count s = 0; s < local_rows; ++s) all[(std::size_t)global(s, i, rows)] = swaps[(std::size_t)s] - 1;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), n, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
-    if (o.rank == 0) whole[1] = one;
-    for (int c = 0; c < n; c += 512) Cpgemr2d(n, std::min(512, n - c), a.data(), 1, c + 1, desc, packed.data(), 1, c + 1, whole, context);
-    PetscCall(on_process_0([&] { *r = ::residual(n, o.a, packed.data(), order_of(all)); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-#endif
 
 // One factorisation that is counted, and the residual it leaves.
 PetscErrorCode count(Code &code, const Options &o, Result &r, bench::MpiCount *seen)
@@ -386,6 +147,48 @@ PetscErrorCode line(const char *name, const Result &r)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-10s %10.4f %10.4f %12.4e %12.4e %12.1f %12.0f", name, r.best(), r.median(), r.mean_words, r.max_words, r.mean_messages, r.max_messages));
   if (r.residual >= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %11.3e", r.residual));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *name_of(lu::Way way) { return way == lu::Way::tiles ? "tile by tile" : way == lu::Way::apart ? "layers apart" : way == lu::Way::wide ? "wide steps" : "factors moving"; }
+
+// Solves by all codes: words and messages of the first one of ours, with what it needs first, and of those after it.
+PetscErrorCode solves(const Options &o, std::vector<std::unique_ptr<Code>> &codes, const std::string &name, Figures &figures)
+{
+  Ours   &ours = static_cast<Ours &>(*codes[0]);
+  Result  first, r;
+  double  error;
+
+  PetscFunctionBegin;
+  PetscCall(count_solve(ours, first));
+  PetscCall(count_solve(ours, r));
+  PetscCall(ours.backward_error(&error));
+  const lu::Schedule   way   = ours.f->schedule(o.nrhs);
+  const lu::Prediction model = lu::predict_solve(ours.grid, o.nrhs, way);
+  const double         share = (double)ours.grid.active() / o.size;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Solves with %" PetscInt_FMT " right-hand sides, %s: model %.4e words and %.1f messages; backward error %.3e\n", o.nrhs, name_of(way.way), model.words * share,
+                        model.messages * share, error));
+  PetscCall(line("first", first));
+  PetscCall(line("this", r));
+  figures.add(name + ".solve_first_words", first.mean_words);
+  figures.add(name + ".solve_words", r.mean_words);
+  figures.add(name + ".solve_max_words", r.max_words);
+  figures.add(name + ".solve_messages", r.mean_messages);
+  figures.add(name + ".solve_model_ratio", model.words > 0 ? r.mean_words / (model.words * share) : 1.);
+  figures.add(name + ".solve_error", error);
+  figures.add(name + ".solve_seconds", r.best());
+  for (std::size_t c = 1; c < codes.size(); ++c) {
+    const bool        lapack = o.size == 1 && c + 1 == codes.size();
+    const std::string prefix = name + (lapack ? ".lapack_solve_" : ".scalapack_solve_");
+    Result            other;
+    PetscCall(count_solve(*codes[c], other));
+    PetscCall(line(lapack ? "LAPACK" : "ScaLAPACK", other));
+    figures.add(prefix + "seconds", other.best());
+    if (lapack) continue;
+    figures.add(prefix + "words", other.mean_words);
+    figures.add(prefix + "max_words", other.max_words);
+    figures.add(prefix + "messages", other.mean_messages);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -461,6 +264,7 @@ PetscErrorCode body(Figures &figures)
 
   const std::string name = "lu.N" + std::to_string((long long)o.n) + ".P" + std::to_string(o.size);
   const auto        over = [](double a, double b) { return b > 0 ? a / b : 1.; }; // nothing over nothing is 1
+  if (o.nrhs > 0) PetscCall(solves(o, codes, name, figures));
   figures.add(name + ".px", grid.px);
   figures.add(name + ".py", grid.py);
   figures.add(name + ".layers", grid.layers);

@@ -22,7 +22,10 @@
 . words_bound - what any schedule with this memory moves, mean over all processes: n^2 layers/(processes at work) words each, of which none is there to begin
                 with; on few processes, which begin with much of the matrix, it is above what is sent
 . words_layout - words sent to bring the matrix to the processes that need it, mean
-. words_solve, solves - words sent in solves since the factorisation, mean; right-hand sides solved for
+. solves - right-hand sides solved for since the factorisation
+. words_solve, messages_solve - words and messages sent in these solves, and to prepare them, mean
+. words_solve_model, messages_solve_model - for LU, what was predicted of them
+. words_solve_planned, messages_solve_planned - for LU, predictions for one solve with one right-hand side and one with 512, without what they need first
 . memory    - words of memory, of the process with the most: the factors and what making them needed
 . growth    - largest modulus of an entry of U over that of A; for Cholesky largest pivot squared over the largest entry of A
 . largest_l - largest modulus of an entry of L, for Cholesky of its diagonal
@@ -32,8 +35,9 @@
 S*/
 typedef struct {
   PetscInt  grid[3], tile, n;
-  PetscReal words, words_max, messages, messages_max, words_model, words_bound, words_layout, words_solve;
+  PetscReal words, words_max, messages, messages_max, words_model, words_bound, words_layout;
   PetscInt  solves;
+  PetscReal words_solve, messages_solve, words_solve_model, messages_solve_model, words_solve_planned[2], messages_solve_planned[2];
   PetscReal memory, growth, largest_l, smallest_pivot;
 } MatConfluxInfo;
 

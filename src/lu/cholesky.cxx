@@ -153,8 +153,8 @@ void Cholesky::put(Count i, Count j, Count row, Count column, Count rows, const 
   }
 }
 
-// Some columns at a time, so that what is under way stays small beside the matrix. False if an entry is not finite.
-bool Cholesky::distribute(const Scalar *a, Count lda)
+// Some columns at a time, so that what is under way stays small beside the matrix.
+void Cholesky::distribute(const Scalar *a, Count lda)
 {
   const Count begin = starts_[(std::size_t)rank_], end = starts_[(std::size_t)rank_ + 1];
   Real        top = 0;
@@ -185,7 +185,7 @@ bool Cholesky::distribute(const Scalar *a, Count lda)
                   g_.per_layer());
   outcome_.finite = real(found[1]) == 0;
   outcome_.max_a  = real(found[2]);
-  if (!outcome_.finite) return false;
+  if (!outcome_.finite) return;
   if (active_) allocate();
   // entries of a piece: on the diagonal, its lower triangle
   const auto from_row = [&](Count j, Count c, Count row) { return std::max(row, j * g_.tile + c); };
@@ -233,10 +233,9 @@ bool Cholesky::distribute(const Scalar *a, Count lda)
       });
     largest_ = std::max(largest_, held() + (double)(send.size() + recv.size()));
   }
-  return true;
 }
 
-void Cholesky::factor(const Scalar *a, Count lda)
+void Cholesky::load(const Scalar *a, Count lda)
 {
   factored_ = false;
   outcome_  = Outcome();
@@ -244,12 +243,19 @@ void Cholesky::factor(const Scalar *a, Count lda)
   columns_.clear();
   panels_.clear();
   u_.clear();
-  ledger_           = Ledger();
-  largest_          = 0;
-  const bool usable = distribute(a, lda);
-  traffic_          = Traffic();
-  traffic_.layout   = ledger_;
-  if (!usable) return;
+  ledger_  = Ledger();
+  largest_ = 0;
+  distribute(a, lda);
+  traffic_        = Traffic();
+  traffic_.layout = ledger_;
+  loaded_         = true;
+}
+
+void Cholesky::factorize()
+{
+  PETSCTT_REQUIRE(loaded_, PETSC_ERR_ORDER, "There is no matrix to factorise");
+  loaded_ = false;
+  if (!outcome_.finite) return;
   ledger_            = Ledger();
   outcome_.min_pivot = std::numeric_limits<Real>::max();
   if (active_) steps();

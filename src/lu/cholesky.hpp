@@ -32,9 +32,15 @@ public:
   Cholesky(const Cholesky &)            = delete;
   Cholesky &operator=(const Cholesky &) = delete;
 
-  // The rows of this process, column-major. The lower triangle is read, and of the diagonal the real part. Collective. Throws PETSC_ERR_MEM on all
-  // processes where one has not the memory that the plan predicts.
-  void factor(const Scalar *a, Count lda);
+  // The rows of this process, column-major, of which the lower triangle is read, and of the diagonal the real part: brings A to where it is factorised, and
+  // factorises it. Collective, both; or factor() for both. load() throws PETSC_ERR_MEM on all processes where one has not the memory that the plan predicts.
+  void load(const Scalar *a, Count lda);
+  void factorize();
+  void factor(const Scalar *a, Count lda)
+  {
+    load(a, lda);
+    factorize();
+  }
   // X = A^-1 B; rows of this process of both. Throws if there are no factors. Collective. b may be x.
   void solve(Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);
 
@@ -102,7 +108,7 @@ private:
   }
   double held() const; // words in buffers now
   void allocate();
-  bool distribute(const Scalar *a, Count lda);
+  void distribute(const Scalar *a, Count lda);
   void put(Count i, Count j, Count row, Count column, Count rows, const Scalar *from);
   void steps();
   void begin(Count k);
@@ -112,14 +118,13 @@ private:
   void update(Count k, bool ahead);
   void drain(std::vector<MPI_Request> &requests) const;
 
-  void classes_in(Block &b, const Scalar *x, Count ldx) const;
-  void classes_out(const Block &b, Scalar *x, Count ldx) const;
+  template <class F> void row_pieces(Block &b, int owner, int worker, F f) const;
   void forward(Block &b) const;
   void backward(Block &b) const;
 
   MPI_Comm           comm_ = MPI_COMM_NULL;
   int                rank_ = 0, size_ = 1, p_ = 0, l_ = 0; // p_: number in the layer
-  bool               active_ = false, factored_ = false;
+  bool               active_ = false, loaded_ = false, factored_ = false;
   SymmetricGrid      g_;
   std::vector<Count> starts_;
   mutable Ledger     ledger_;

@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "lu/cholesky.hpp"
+#include "lu/deal.hpp"
 
 #include <algorithm>
 
@@ -16,102 +17,25 @@ struct Cholesky::Block {
   Count share(int g, int of) const { return n * g / of; } // first column of share g
 };
 
-// Rows of right-hand sides to the processes that have their classes, and back.
-void Cholesky::classes_in(Block &b, const Scalar *x, Count ldx) const
+// Rows of right-hand sides, which are with the processes that have their classes: each of these has a share of the columns.
+template <class F>
+void Cholesky::row_pieces(Block &b, int owner, int worker, F f) const
 {
-  const Count        begin = starts_[(std::size_t)rank_], end = starts_[(std::size_t)rank_ + 1];
-  const int          Z = group_size();
-  std::vector<Count> out((std::size_t)size_, 0), in((std::size_t)size_, 0);
-  std::vector<Count> rows((std::size_t)g_.classes, 0);
-  rows_by_class(begin, end, [&](int a, Count, Count n, Count) { rows[(std::size_t)a] += n; });
-  Count total_out = 0, total_in = 0;
-  for (int p = 0; p < g_.active(); ++p) {
-    for (int a : classes_of_[(std::size_t)(p % g_.per_layer())]) {
-      const int g = group_index(a, p % g_.per_layer(), p / g_.per_layer());
-      out[(std::size_t)p] += rows[(std::size_t)a] * (b.share(g + 1, Z) - b.share(g, Z));
-    }
-    total_out += out[(std::size_t)p];
-  }
-  const auto columns = [&](int a) { return std::make_pair(b.share(group_index(a, p_, l_), Z), b.share(group_index(a, p_, l_) + 1, Z)); };
-  if (active_)
-    for (std::size_t p = 0; p < (std::size_t)size_; ++p) {
-      rows_by_class(starts_[p], starts_[p + 1], [&](int a, Count, Count n, Count) {
-        if (slot(a) >= 0) in[p] += n * (columns(a).second - columns(a).first);
-      });
-      total_in += in[p];
-    }
-  Buffer  send((std::size_t)total_out), recv((std::size_t)total_in);
-  Scalar *s = send.data();
-  for (int p = 0; p < g_.active(); ++p)
-    for (int a : classes_of_[(std::size_t)(p % g_.per_layer())]) {
-      const int g = group_index(a, p % g_.per_layer(), p / g_.per_layer());
-      for (Count c = b.share(g, Z); c < b.share(g + 1, Z); ++c)
-        rows_by_class(begin, end, [&](int e, Count first, Count n, Count) {
-          if (e == a) s = std::copy_n(x + first - begin + c * ldx, n, s);
-        });
-    }
-  world_.exchange(send.data(), out, recv.data(), in);
-  if (!active_) return;
-  for (int a : classes_) {
-    b.own.emplace_back((std::size_t)(g_.class_rows(a) * (columns(a).second - columns(a).first)));
-    b.all.emplace_back((std::size_t)(g_.class_rows(a) * b.n));
-    b.all.back().fill(0);
-  }
-  const Scalar *f = recv.data();
-  for (std::size_t p = 0; p < (std::size_t)size_; ++p)
-    for (int a : classes_)
-      for (Count c = 0; c < columns(a).second - columns(a).first; ++c)
-        rows_by_class(starts_[p], starts_[p + 1], [&](int e, Count, Count n, Count at) {
-          if (e != a) return;
-          std::copy_n(f, n, b.own[(std::size_t)slot(a)].data() + at + c * g_.class_rows(a));
-          f += n;
-        });
-}
-
-void Cholesky::classes_out(const Block &b, Scalar *x, Count ldx) const
-{
-  const Count        begin = starts_[(std::size_t)rank_], end = starts_[(std::size_t)rank_ + 1];
-  const int          Z = group_size();
-  std::vector<Count> out((std::size_t)size_, 0), in((std::size_t)size_, 0);
-  std::vector<Count> rows((std::size_t)g_.classes, 0);
-  rows_by_class(begin, end, [&](int a, Count, Count n, Count) { rows[(std::size_t)a] += n; });
-  Count total_out = 0, total_in = 0;
-  for (int p = 0; p < g_.active(); ++p) {
-    for (int a : classes_of_[(std::size_t)(p % g_.per_layer())]) {
-      const int g = group_index(a, p % g_.per_layer(), p / g_.per_layer());
-      in[(std::size_t)p] += rows[(std::size_t)a] * (b.share(g + 1, Z) - b.share(g, Z));
-    }
-    total_in += in[(std::size_t)p];
-  }
-  const auto width = [&](int a) { return b.share(group_index(a, p_, l_) + 1, Z) - b.share(group_index(a, p_, l_), Z); };
-  if (active_)
-    for (std::size_t p = 0; p < (std::size_t)size_; ++p) {
-      rows_by_class(starts_[p], starts_[p + 1], [&](int a, Count, Count n, Count) {
-        if (slot(a) >= 0) out[p] += n * width(a);
-      });
-      total_out += out[p];
-    }
-  Buffer  send((std::size_t)total_out), recv((std::size_t)total_in);
-  Scalar *s = send.data();
-  if (active_)
-    for (std::size_t p = 0; p < (std::size_t)size_; ++p)
-      for (int a : classes_)
-        for (Count c = 0; c < width(a); ++c)
-          rows_by_class(starts_[p], starts_[p + 1], [&](int e, Count, Count n, Count at) {
-            if (e == a) s = std::copy_n(b.own[(std::size_t)slot(a)].data() + at + c * g_.class_rows(a), n, s);
-          });
-  world_.exchange(send.data(), out, recv.data(), in);
-  const Scalar *f = recv.data();
-  for (int p = 0; p < g_.active(); ++p)
-    for (int a : classes_of_[(std::size_t)(p % g_.per_layer())]) {
-      const int g = group_index(a, p % g_.per_layer(), p / g_.per_layer());
-      for (Count c = b.share(g, Z); c < b.share(g + 1, Z); ++c)
-        rows_by_class(begin, end, [&](int e, Count first, Count n, Count) {
-          if (e != a) return;
-          std::copy_n(f, n, x + first - begin + c * ldx);
-          f += n;
-        });
-    }
+  const Count begin = starts_[(std::size_t)owner];
+  const int   Z = group_size(), p = worker % g_.per_layer();
+  rows_by_class(begin, starts_[(std::size_t)owner + 1], [&](int a, Count first, Count n, Count at) {
+    const auto &m = members_[(std::size_t)a];
+    if (!std::binary_search(m.begin(), m.end(), p)) return;
+    const int g = group_index(a, p, worker / g_.per_layer());
+    Piece     q;
+    q.row     = first - begin;
+    q.rows    = n;
+    q.column  = b.share(g, Z);
+    q.columns = b.share(g + 1, Z) - q.column;
+    q.ld      = g_.class_rows(a);
+    if (worker == rank_) q.at = b.own[(std::size_t)slot(a)].data() + at;
+    f(q);
+  });
 }
 
 // L y = b, tile by tile: what the tiles before contribute is summed over the processes that have the tile's class, solved for by each in its share of the
@@ -206,12 +130,20 @@ void Cholesky::solve(Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ld
   for (Count first = 0; first < nrhs; first += block) {
     Block r;
     r.n = std::min(block, nrhs - first);
-    classes_in(r, b + first * ldb, ldb);
+    if (active_)
+      for (int a : classes_) {
+        const int g = groups_[(std::size_t)slot(a)].me(), Z = group_size();
+        r.own.emplace_back((std::size_t)(g_.class_rows(a) * (r.share(g + 1, Z) - r.share(g, Z))));
+        r.all.emplace_back((std::size_t)(g_.class_rows(a) * r.n));
+        r.all.back().fill(0);
+      }
+    const auto pieces = [&](int owner, int worker, auto f) { row_pieces(r, owner, worker, f); };
+    deal(world_, g_.active(), pieces, b + first * ldb, ldb);
     if (active_) {
       forward(r);
       backward(r);
     }
-    classes_out(r, x + first * ldx, ldx);
+    collect(world_, g_.active(), pieces, x + first * ldx, ldx);
   }
   traffic_.solve.messages += ledger_.messages;
   traffic_.solve.words += ledger_.words;

@@ -26,16 +26,13 @@ void LU::steps()
   pivots_.resize((std::size_t)g_.n);
   alive_after_.assign((std::size_t)K, 0);
   diagonal_ = Buffer((std::size_t)(g_.local_tiles(j_) * g_.tile * g_.tile));
-  u_.clear();
-  for (Count t = 0; t < g_.local_tiles(j_); ++t) u_.emplace_back((std::size_t)(u_rows(j_ + t * g_.py) * g_.width(j_ + t * g_.py)));
   if (K == 0) return;
   const Count most = header + g_.tile * g_.tile + g_.tile + ml_ * ((g_.tile + g_.layers - 1) / g_.layers);
   for (int s = 0; s < 2; ++s) {
     messages_[s] = Buffer((std::size_t)most);
     rings_[s]    = Ring(&ring_team_);
   }
-  double words = (double)(a_.size() + diagonal_.size() + 2 * messages_[0].size());
-  for (const Buffer &u : u_) words += (double)u.size();
+  const double words = (double)(a_.size() + diagonal_.size() + 2 * messages_[0].size());
   // beside them a panel (its rows, and what is sent of them or a copy for the tournament) and the slice of U that it is ahead of, or rows of U (partial, gathered,
   // solved for)
   const double c = g_.layers, with_panel = (double)(ml_ * g_.tile) * (g_.layers > 1 ? 2 + 1 / c : g_.px > 1 ? 2 : 1) + (double)(nl_ * g_.tile) / c;
@@ -320,7 +317,8 @@ void LU::panel(Count k, Scalar *message)
 }
 
 // The rows of U of step k: partial rows are summed over the layers, each layer taking a share of the columns, sent to the tile's home row, solved
-// for there, and go to the layers by slices and to all grid rows. u: slice x columns of this process after tile k.
+// for there, and go to the layers by slices and to all grid rows, of which each keeps those of its pivots. u: slice x columns of this process after
+// tile k.
 void LU::upper(Count k, const Scalar *l00, const Mask &m, Buffer &u)
 {
   const Count w = g_.width(k), from = std::min(nl_, first_local_tile_after(k) * g_.tile), n = nl_ - from, ws = wl(w, l_), here = (Count)m.pivots.size();
@@ -380,13 +378,18 @@ void LU::upper(Count k, const Scalar *l00, const Mask &m, Buffer &u)
       layers_.exchange(send.data(), out, recv.data(), counts); // columns come in the order of the layers: their own
       u = std::move(recv);
     }
-    f = u.data(); // what stays here
-    for (Count t = first_local_tile_after(k); t < g_.local_tiles(j_); ++t) {
-      const Count ld = u_rows(j_ + t * g_.py), at_row = u_rows(k), wt = g_.width(j_ + t * g_.py);
-      for (Count s = 0; s < wt; ++s, f += ws) std::copy_n(f, ws, u_[(std::size_t)t].data() + at_row + s * ld);
-    }
   }
   col_.pipeline(u.data(), ws * n, home);
+  // U of the pivots of this grid row takes the place of their rows, which nobody needs any more; what other layers have of it is zero here
+  const Count first = g_.slice(w, l_);
+  for (Count s = 0; s < n; ++s) {
+    Scalar       *a = a_.data() + (from + s) * ml_;
+    const Scalar *f = u.data() + s * ws;
+    for (Count r = 0; r < here; ++r) {
+      const Count pivot = m.pivots[(std::size_t)r];
+      a[at[(std::size_t)r]] = pivot >= first && pivot < first + ws ? f[pivot - first] : (Scalar)0;
+    }
+  }
 }
 
 } // namespace petsctt::lu

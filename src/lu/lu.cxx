@@ -78,7 +78,7 @@ LU::~LU()
 double LU::memory_words() const
 {
   double factors = (double)(a_.size() + diagonal_.size());
-  for (const Buffer &u : u_) factors += (double)u.size();
+  for (const Buffer &s : steps_) factors += (double)s.size();
   return std::max(largest_, factors);
 }
 
@@ -182,7 +182,10 @@ void LU::load(const Scalar *a, Count lda)
 {
   factored_ = loaded_ = false;
   outcome_  = Outcome();
-  u_.clear();
+  steps_.clear();
+  step_     = 0;
+  complete_ = false;
+  credit_   = 0;
   ledger_  = Ledger();
   largest_ = 0;
   distribute(a, lda);
@@ -242,7 +245,7 @@ void LU::gather(Scalar *packed) const
         block         = Buffer((std::size_t)(m * ws + w * w));
         if (rank_ == p) {
           for (Count c = 0; c < ws; ++c)
-            for (Count s = 0; s < m; ++s) block[(std::size_t)(s + c * m)] = col(local_tile(k))[where_[(std::size_t)(pivots_[(std::size_t)rows[(std::size_t)s]] / g_.px)] + (c0 + c) * ml_];
+            for (Count s = 0; s < m; ++s) block[(std::size_t)(s + c * m)] = col(local_tile(k))[position(rows[(std::size_t)s]) + (c0 + c) * ml_];
           std::copy_n(diagonal_.data() + local_tile(k) * g_.tile * g_.tile, w * w, block.data() + m * ws);
           if (p) all.send(block.data(), m * ws + w * w, 0);
         } else all.recv(block.data(), m * ws + w * w, p);
@@ -253,24 +256,22 @@ void LU::gather(Scalar *packed) const
             for (Count c = 0; c < w; ++c) std::copy_n(block.data() + m * ws + c * w, w, packed + k0 + (k0 + c) * g_.n);
         }
       }
-      // U
-      if (g_.home_row(k) == pi && k + 1 < g_.tiles()) {
-        const Count ws = wl(w, pl), first = (k - pj + g_.py) / g_.py, cols = g_.local_cols(pj) - std::min(g_.local_cols(pj), first * g_.tile);
-        block = Buffer((std::size_t)(ws * cols));
-        if (rank_ == p) {
-          Scalar *out = block.data();
-          for (Count t = first; t < g_.local_tiles(j_); ++t) {
-            const Count ld = u_rows(j_ + t * g_.py), wt = g_.width(j_ + t * g_.py);
-            for (Count c = 0; c < wt; ++c, out += ws) std::copy_n(u_[(std::size_t)t].data() + u_rows(k) + c * ld, ws, out);
-          }
-          if (p) all.send(block.data(), ws * cols, 0);
-        } else all.recv(block.data(), ws * cols, p);
-        if (rank_ == 0)
-          for (Count c = 0; c < cols; ++c) {
-            const Count q = first * g_.tile + c, column = (pj + q / g_.tile * g_.py) * g_.tile + q % g_.tile;
-            std::copy_n(block.data() + c * ws, ws, packed + k0 + g_.slice(w, pl) + column * g_.n);
-          }
-      }
+      // U: the slice of the tile's rows on this layer, of which those with a pivot in grid row pi, behind the tile
+      std::vector<Count> rows;
+      for (Count s = k0 + g_.slice(w, pl); s < k0 + g_.slice(w, pl + 1); ++s)
+        if ((int)(pivots_[(std::size_t)s] % g_.px) == pi) rows.push_back(s);
+      const Count m = (Count)rows.size(), first = std::min(g_.local_cols(pj), (k - pj + g_.py) / g_.py * g_.tile), cols = g_.local_cols(pj) - first;
+      block = Buffer((std::size_t)(m * cols));
+      if (rank_ == p) {
+        for (Count c = 0; c < cols; ++c)
+          for (Count s = 0; s < m; ++s) block[(std::size_t)(s + c * m)] = a_[(std::size_t)(position(rows[(std::size_t)s]) + (first + c) * ml_)];
+        if (p) all.send(block.data(), m * cols, 0);
+      } else all.recv(block.data(), m * cols, p);
+      if (rank_ == 0)
+        for (Count c = 0; c < cols; ++c) {
+          const Count q = first + c, column = (pj + q / g_.tile * g_.py) * g_.tile + q % g_.tile;
+          for (Count s = 0; s < m; ++s) packed[rows[(std::size_t)s] + column * g_.n] = block[(std::size_t)(s + c * m)];
+        }
     }
   }
   ledger_ = keep;

@@ -53,16 +53,16 @@ Prediction predict_lu(const Grid &g)
   words += after * (px - 1);                                             // U along grid columns
   messages += steps * (team * (c - 1) * 2 + 2 * (team - 1) + px * (py - 1) * c);
   messages += steps * (P * (c - 1) + P / px * (px - 1) + P / px * (c - 1));
-  for (Count k = 0; k + 1 < g.tiles(); ++k) { // U goes along a column in pieces, see Team::pipeline()
-    const double size = v / c * (N - (double)(k + 1) * v) / py;
-    messages += P / px * (px - 1) * (px == 2 ? 1 : std::max(1., std::min(4., std::floor(size / 8192))));
-  }
+  // U goes along a column in one to four pieces of 8192 entries at least, see Team::pipeline(): at step k there are v / c (N - (k + 1) v) / py
+  double pieces = std::max(0., steps - 1);
+  for (int p = 2; px > 2 && p <= 4; ++p) pieces += std::max(0., std::min(steps - 1, std::floor((N - 8192. * p * c * py / v) / v)));
+  messages += P / px * (px - 1) * pieces;
   Prediction p;
   p.words    = words / P;
   p.messages = messages / P;
   p.flops    = 2. / 3 * N * N * N / P;
   const double rows = (double)g.local_rows(0), cols = (double)g.local_cols(0);
-  p.memory   = rows * cols + rows * cols / (2 * c) + 4 * v * (rows + cols) + cols * v;
+  p.memory   = rows * cols + 4 * v * (rows + cols) + cols * v; // L and U take the place of the matrix
   p.seconds  = seconds(g, p, Machine());
   return p;
 }

@@ -43,9 +43,9 @@ struct Prediction {
 };
 Prediction predict_lu(const Grid &g);
 
-// The machine of the cost model: only ratios matter. Seconds of an operation in a large product, a word, a message.
+// The machine of the cost model: only ratios matter. Seconds of an operation in a large product, a word, a message, a word from memory.
 struct Machine {
-  double flop = 5e-11, word = 8e-9, message = 2e-6;
+  double flop = 5e-11, word = 8e-9, message = 2e-6, read = 1e-9;
 };
 
 // What is fixed by the user: 0 leaves the choice to the plan.
@@ -58,6 +58,34 @@ struct Wishes {
 // The grid with the fewest words, or hardly more, among those with nearly the least predicted time, with at most `size` processes, under the limit
 // of memory. Throws PETSC_ERR_ARG_OUTOFRANGE for wishes that do not fit, PETSC_ERR_MEM if no grid does with the memory.
 Grid plan_lu(Count n, int size, const Wishes &w = Wishes(), const Machine &m = Machine());
+
+// How the LU is solved with. But for the last way, factors stay and right-hand sides move.
+// tiles: tile after tile. Partial sums of its rows go to the processes of its grid column, each of which solves with the diagonal tile for its share of the
+//        right-hand sides; layers add up what their slices contribute.
+// apart: the same, with the right-hand sides dealt out to the layers, each of which has first been given all of L and U: 2 n (1/px + 1/py) / layers words
+//        on a process for each, instead of n (1 + 1/layers) (1/px + 1/py).
+// wide:  `step` tiles at a time, whose diagonal block one process has been given, and tree by tree: the fewest messages.
+// columns: the factors go round instead, to processes that each have some of the right-hand sides: n^2 words on a process, however many there are.
+enum class Way { tiles, apart, wide, columns };
+struct Schedule {
+  Way   way  = Way::tiles;
+  Count step = 1;
+};
+
+// Right-hand sides that are solved for at a time.
+Count solve_block(const Grid &g, Way way);
+// Model of a solve with nrhs right-hand sides, of which parts are taken at a time, from the user's distribution to it; of a transposed one. What it
+// needs first, once for a factorisation.
+Prediction predict_solve(const Grid &g, Count nrhs, const Schedule &s, bool transposed = false);
+Prediction predict_preparation(const Grid &g, const Schedule &s);
+
+// The schedule with the least predicted time of those that need little first; by how many seconds layers apart are faster than it, 0 if they are not, and
+// the seconds that they need first, once for a factorisation. No way that takes more than `memory` words beside the factors, or any if it is 0.
+struct SolvePlan {
+  Schedule schedule;
+  double   saved = 0, once = 0;
+};
+SolvePlan plan_solve(const Grid &g, Count nrhs, double memory = 0);
 
 // How the unordered pairs of classes of a symmetric distribution are dealt out to the processes of a layer. Every process has some classes, two of
 // which are together on one process only.

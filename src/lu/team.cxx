@@ -134,19 +134,31 @@ void Team::pipeline(Scalar *a, Count n, int root) const
   wait_all(out);
 }
 
-void Team::reduce(Scalar *a, Count n, bool max) const
+template <class Combine>
+void Team::reduce(Scalar *a, Count n, int root, Combine combine) const
 {
-  Buffer other((std::size_t)n);
-  for (int step = 1; step < size(); step *= 2) {
-    if (me_ & step) {
-      send(a, n, me_ - step);
+  const int p = size(), q = (me_ + p - root) % p;
+  Buffer    other((std::size_t)n);
+  for (int step = 1; step < p; step *= 2) {
+    if (q & step) {
+      send(a, n, (q - step + root) % p);
       break;
     }
-    if (me_ + step >= size()) continue;
-    recv(other.data(), n, me_ + step);
-    for (Count i = 0; i < n; ++i) a[i] = max ? (real(a[i]) >= real(other[(std::size_t)i]) ? a[i] : other[(std::size_t)i]) : a[i] + other[(std::size_t)i];
+    if (q + step >= p) continue;
+    recv(other.data(), n, (q + step + root) % p);
+    for (Count i = 0; i < n; ++i) a[i] = combine(a[i], other[(std::size_t)i]);
   }
+}
+
+void Team::max(Scalar *a, Count n) const
+{
+  reduce(a, n, 0, [](Scalar x, Scalar y) { return real(x) >= real(y) ? x : y; });
   bcast(a, n, 0);
+}
+
+void Team::sum_to(Scalar *a, Count n, int root) const
+{
+  reduce(a, n, root, [](Scalar x, Scalar y) { return x + y; });
 }
 
 void Ring::begin(Scalar *a, Count n, int root)

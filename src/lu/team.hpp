@@ -36,16 +36,17 @@ public:
   void bcast(Scalar *a, Count n, int root) const;
   // From member to member round the ring from the root, in pieces which each passes on while it waits for the next one.
   void pipeline(Scalar *a, Count n, int root) const;
-  // Largest (sum) entry by entry, on all; few entries.
-  void max(Scalar *a, Count n) const { reduce(a, n, true); }
-  void sum(Scalar *a, Count n) const { reduce(a, n, false); }
+  // Largest entry by entry, on all; few entries.
+  void max(Scalar *a, Count n) const;
+  // Sum entry by entry, along a binomial tree: on the root; elsewhere `a` is destroyed.
+  void sum_to(Scalar *a, Count n, int root) const;
 
   void send(const Scalar *a, Count n, int to) const;
   void recv(Scalar *a, Count n, int from) const;
 
 private:
   friend class Ring;
-  void reduce(Scalar *a, Count n, bool max) const;
+  template <class Combine> void reduce(Scalar *a, Count n, int root, Combine combine) const;
   void isend(const Scalar *a, Count n, int to, std::vector<MPI_Request> &requests) const;
   void irecv(Scalar *a, Count n, int from, std::vector<MPI_Request> &requests) const;
 

@@ -1,10 +1,11 @@
-static char help[] = "The counters of the distributed LU against what MPI sees, to the message and the word, on every process.\n\n";
+static char help[] = "The counters of the distributed LU and Cholesky against what MPI sees, to the message and the word, on every process.\n\n";
 
 // On all grids of the processes that are there (with more than four: those that leave one idle at the most), the matrix is factorised twice and
-// solved with. benchmarks/common/mpi_counter.cxx, which this program contains, counts what passes through MPI meanwhile. The exit
+// solved with in all ways, and so with Cholesky's patterns. benchmarks/common/mpi_counter.cxx, which this program contains, counts what passes through MPI meanwhile. The exit
 // status is not 0 if anything differs.
 #include "common/mpi_counter.hpp"
 
+#include "lu/cholesky.hpp"
 #include "lu/lu.hpp"
 #include "sys/compat.hpp"
 #include "sys/guard.hpp"
@@ -38,14 +39,36 @@ std::string text(const Grid &g)
   return "grid " + std::to_string(g.px) + " x " + std::to_string(g.py) + " x " + std::to_string(g.layers) + ", order " + std::to_string((long long)g.n) + ", tile " + std::to_string((long long)g.tile);
 }
 
-PetscErrorCode compare(const Grid &g, const char *what, const Ledger &l, const bench::MpiCount &seen)
+std::string text(const SymmetricGrid &g)
+{
+  return "Cholesky, pattern " + std::to_string((int)g.pattern) + " of order " + std::to_string(g.order) + ", " + std::to_string(g.layers) + " layers, order " + std::to_string((long long)g.n) + ", tile " +
+         std::to_string((long long)g.tile);
+}
+
+Ledger difference(Ledger a, const Ledger &b)
+{
+  a.messages -= b.messages;
+  a.words -= b.words;
+  a.received -= b.received;
+  return a;
+}
+
+Ledger sum(Ledger a, const Ledger &b)
+{
+  a.messages += b.messages;
+  a.words += b.words;
+  a.received += b.received;
+  return a;
+}
+
+PetscErrorCode compare(const std::string &where, const char *what, const Ledger &l, const bench::MpiCount &seen)
 {
   const double w = sizeof(Scalar), messages = (double)l.messages, words = (double)l.words, received = (double)l.received;
 
   PetscFunctionBegin;
   ++compared;
   PetscCheck(messages == seen.messages && words * w == seen.sent && received * w == seen.received, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%s, %s, process %d: %g messages, %g words sent, %g received by the counters of LU; MPI has seen %g, %g, %g", text(g).c_str(), what, rank, messages, words, received, seen.messages, seen.sent / w,
+             "%s, %s, process %d: %g messages, %g words sent, %g received by the library's counters; MPI has seen %g, %g, %g", where.c_str(), what, rank, messages, words, received, seen.messages, seen.sent / w,
              seen.received / w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -80,29 +103,62 @@ PetscErrorCode check(const Grid &g, const std::vector<Count> &starts)
       bench::mpi_counter_start();
       f.load(a.data(), m);
       seen = bench::mpi_counter_stop();
-      PetscCall(compare(g, "layout", f.traffic().layout, seen));
+      PetscCall(compare(text(g), "layout", f.traffic().layout, seen));
       bench::mpi_counter_start();
       f.factorize();
       seen                     = bench::mpi_counter_stop();
       const LU::Traffic before = f.traffic();
       PetscCheck(f.outcome().finite && f.outcome().zero_pivot < 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: not factorised", text(g).c_str());
       PetscCheck(before.solve.words == 0 && before.solve.messages == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: traffic of solves before the first", text(g).c_str());
-      PetscCall(compare(g, "factor", before.factor, seen));
+      PetscCall(compare(text(g), "factor", before.factor, seen));
       PetscCall(check_layout(g, starts, before.layout));
     }
-    for (char op : {'N', 'T', 'C'})
-      for (Count nrhs : {1, 5, g.n == 9 ? 530 : 2}) { // 530: more than a block of right-hand sides
-        std::vector<Scalar> b((std::size_t)(m * nrhs), 1);
-        const Ledger        before = f.traffic().solve;
-        bench::mpi_counter_start();
-        f.solve(op, nrhs, b.data(), m, b.data(), m);
-        seen         = bench::mpi_counter_stop();
-        Ledger after = f.traffic().solve;
-        after.messages -= before.messages;
-        after.words -= before.words;
-        after.received -= before.received;
-        PetscCall(compare(g, op == 'N' ? "solve" : "transposed solve", after, seen));
-      }
+    for (const Schedule &way : {Schedule{Way::tiles, 1}, Schedule{Way::apart, 1}, Schedule{Way::wide, 2}, Schedule{Way::columns, 1}}) {
+      f.solve_by(way);
+      for (char op : {'N', 'T'})
+        for (Count nrhs : {1, 5, g.n == 9 && way.way == Way::tiles ? 530 : 2}) { // 530: more than a block of right-hand sides
+          std::vector<Scalar> b((std::size_t)(m * nrhs), 1);
+          const Ledger        before = sum(f.traffic().solve, f.traffic().prepare);
+          bench::mpi_counter_start();
+          f.solve(op, nrhs, b.data(), m, b.data(), m);
+          seen = bench::mpi_counter_stop();
+          PetscCall(compare(text(g), op == 'N' ? "solve" : "transposed solve", difference(sum(f.traffic().solve, f.traffic().prepare), before), seen));
+        }
+    }
+  });
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check(const SymmetricGrid &g, const std::vector<Count> &starts)
+{
+  const Count         first = starts[(std::size_t)rank], m = starts[(std::size_t)rank + 1] - first;
+  std::vector<Scalar> a((std::size_t)(m * g.n));
+  bench::MpiCount     seen;
+
+  PetscFunctionBegin;
+  for (Count j = 0; j < g.n; ++j)
+    for (Count i = 0; i < m; ++i) a[(std::size_t)(i + j * m)] = first + i == j ? (Scalar)(Real)(2 * g.n) : entry(first + i, j);
+  PetscCallTT({
+    Cholesky f(PETSC_COMM_WORLD, starts, g);
+    for (int times = 0; times < 2; ++times) {
+      bench::mpi_counter_start();
+      f.load(a.data(), m);
+      seen = bench::mpi_counter_stop();
+      PetscCall(compare(text(g), "layout", f.traffic().layout, seen));
+      bench::mpi_counter_start();
+      f.factorize();
+      seen = bench::mpi_counter_stop();
+      PetscCheck(f.outcome().finite && f.outcome().not_positive < 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: not factorised", text(g).c_str());
+      PetscCall(compare(text(g), "factor", f.traffic().factor, seen));
+    }
+    for (Count nrhs : {1, 5, g.n == 9 ? 530 : 2}) {
+      std::vector<Scalar> b((std::size_t)(m * nrhs), 1);
+      const Ledger        before = f.traffic().solve;
+      bench::mpi_counter_start();
+      f.solve(nrhs, b.data(), m, b.data(), m);
+      seen = bench::mpi_counter_stop();
+      PetscCall(compare(text(g), "solve", difference(f.traffic().solve, before), seen));
+    }
   });
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,6 +189,21 @@ PetscErrorCode run()
             if (n == 50) PetscCall(check(g, last));
           }
       }
+  for (Pattern pattern : {Pattern::triangle, Pattern::halves, Pattern::plane})
+    for (int order = pattern == Pattern::triangle ? 1 : 2; order <= 6; order += pattern == Pattern::halves ? 2 : 1) {
+      if (pattern == Pattern::plane && order > 3) break;
+      const int per_layer = symmetric_grid(1, 1, pattern, order, 1).per_layer();
+      if (per_layer > size) break;
+      for (int c = 1; c * per_layer <= size; ++c) {
+        if (c > 1 && c < size / per_layer && c != 2) continue;
+        for (Count n : orders)
+          for (Count tile : {4, 7}) {
+            std::vector<Count> even;
+            for (int p = 0; p <= size; ++p) even.push_back(n * p / size);
+            PetscCall(check(symmetric_grid(n, tile, pattern, order, c), even));
+          }
+      }
+    }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d counts are those of MPI\n", compared));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

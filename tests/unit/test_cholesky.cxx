@@ -1,6 +1,7 @@
 // Distributed Cholesky factorisation against dense arithmetic: all patterns and layers on the processes that are there; and its plan.
 #include "base/error.hpp"
 #include "lu/cholesky.hpp"
+#include "test_lu_fixture.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,44 +15,11 @@
 
 using namespace petsctt;
 using namespace petsctt::lu;
+using namespace lu_fixture;
 
 namespace {
 
-const Real eps = std::numeric_limits<Real>::epsilon();
 const Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
-
-// Random numbers that depend on a seed and the place only
-double uniform(std::uint64_t seed, Count i, Count j)
-{
-  std::uint64_t x = seed * 0x9E3779B97F4A7C15u + (std::uint64_t)i * 0xBF58476D1CE4E5B9u + (std::uint64_t)j * 0x94D049BB133111EBu + 0x2545F4914F6CDD1Du;
-  for (int s = 0; s < 3; ++s) {
-    x ^= x >> 31;
-    x *= 0xD6E8FEB86659FD93u;
-    x ^= x >> 29;
-  }
-  return 2 * ((double)(x >> 11) / 9007199254740992.0) - 1;
-}
-Scalar random_entry(std::uint64_t seed, Count i, Count j)
-{
-#if defined(PETSC_USE_COMPLEX)
-  return Scalar(uniform(seed, i, j), uniform(seed + 77, i, j));
-#else
-  return uniform(seed, i, j);
-#endif
-}
-
-int world_size()
-{
-  int s;
-  MPI_Comm_size(MPI_COMM_WORLD, &s);
-  return s;
-}
-int world_rank()
-{
-  int r;
-  MPI_Comm_rank(MPI_COMM_WORLD, &r);
-  return r;
-}
 
 // A dense n x n matrix, the same on all processes
 struct Dense {
@@ -61,13 +29,6 @@ struct Dense {
   Scalar       &operator()(Count i, Count j) { return a[(std::size_t)(i + j * n)]; }
   const Scalar &operator()(Count i, Count j) const { return a[(std::size_t)(i + j * n)]; }
 };
-
-Real norm_of(const std::vector<Scalar> &a)
-{
-  Real s = 0;
-  for (Scalar v : a) s += abs2(v);
-  return std::sqrt(s);
-}
 
 // G G^H / n + shift I
 Dense random_hpd(Count n, std::uint64_t seed, Real shift)

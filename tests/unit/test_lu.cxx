@@ -1,6 +1,7 @@
 // Distributed LU against dense arithmetic: grids of all shapes on the processes that are there.
 #include "base/error.hpp"
 #include "lu/lu.hpp"
+#include "test_lu_fixture.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,45 +15,11 @@
 
 using namespace petsctt;
 using namespace petsctt::lu;
+using namespace lu_fixture;
 
 namespace {
 
 using Entry = std::function<Scalar(Count, Count)>;
-
-// Random numbers that depend on a seed and the place only
-double uniform(std::uint64_t seed, Count i, Count j)
-{
-  std::uint64_t x = seed * 0x9E3779B97F4A7C15u + (std::uint64_t)i * 0xBF58476D1CE4E5B9u + (std::uint64_t)j * 0x94D049BB133111EBu + 0x2545F4914F6CDD1Du;
-  for (int s = 0; s < 3; ++s) {
-    x ^= x >> 31;
-    x *= 0xD6E8FEB86659FD93u;
-    x ^= x >> 29;
-  }
-  return 2 * ((double)(x >> 11) / 9007199254740992.0) - 1;
-}
-Scalar random_entry(std::uint64_t seed, Count i, Count j)
-{
-#if defined(PETSC_USE_COMPLEX)
-  return Scalar(uniform(seed, i, j), uniform(seed + 77, i, j));
-#else
-  return uniform(seed, i, j);
-#endif
-}
-
-int size_of(MPI_Comm comm)
-{
-  int s;
-  MPI_Comm_size(comm, &s);
-  return s;
-}
-int rank_of(MPI_Comm comm)
-{
-  int r;
-  MPI_Comm_rank(comm, &r);
-  return r;
-}
-int world_size() { return size_of(MPI_COMM_WORLD); }
-int world_rank() { return rank_of(MPI_COMM_WORLD); }
 
 std::vector<Count> starts_of(Count n, int size)
 {
@@ -68,13 +35,6 @@ std::vector<Scalar> local_rows(const std::vector<Count> &starts, int rank, Count
   for (Count j = 0; j < columns; ++j)
     for (Count i = 0; i < m; ++i) v[(std::size_t)(i + j * m)] = a(starts[(std::size_t)rank] + i, j);
   return v;
-}
-
-Real norm_of(const std::vector<Scalar> &a)
-{
-  Real s = 0;
-  for (Scalar v : a) s += abs2(v);
-  return std::sqrt(s);
 }
 
 // ||P A - L U|| / ||A||, on process 0 of comm; checks that the pivots are a permutation, and what is said of the largest and smallest entries.
@@ -176,8 +136,6 @@ std::vector<Grid> some_grids(Count n, Count tile, int turn)
 
 std::string name(const Grid &g) { return std::to_string(g.px) + "x" + std::to_string(g.py) + "x" + std::to_string(g.layers) + " n=" + std::to_string(g.n) + " v=" + std::to_string(g.tile); }
 
-const Real eps = std::numeric_limits<Real>::epsilon();
-
 } // namespace
 
 TEST(LU, RandomOnAllGrids)
@@ -199,6 +157,32 @@ TEST(LU, RandomOnAllGrids)
         EXPECT_LE(residual(f, a), 50 * eps * std::sqrt((Real)n + 1));
         for (char op : {'N', 'T', 'C'})
           for (Count nrhs : small ? std::vector<Count>{1, 3, 10} : std::vector<Count>{3}) EXPECT_LE(backward_error(f, starts, a, op, nrhs), 50 * eps * std::sqrt((Real)n + 1)) << op << nrhs;
+      }
+}
+
+// All ways on one object, in turns: what one has prepared must not disturb another.
+TEST(LU, WaysOfSolving)
+{
+  const Entry a = [](Count i, Count j) { return random_entry(2, i, j); };
+  int         turn = 0;
+  for (Count n : {1, 6, 47})
+    for (Count tile : {4, 7})
+      for (const Grid &g : world_size() <= 4 ? grids(n, tile) : some_grids(n, tile, turn++)) {
+        SCOPED_TRACE(name(g));
+        const auto starts = starts_of(n, world_size());
+        LU         f(MPI_COMM_WORLD, starts, g);
+        const auto mine = local_rows(starts, world_rank(), n, a);
+        const Count m   = starts[(std::size_t)world_rank() + 1] - starts[(std::size_t)world_rank()];
+        for (int again = 0; again < (n == 6 ? 2 : 1); ++again) {
+          f.factor(mine.data(), m);
+          for (const Schedule &s : {Schedule{Way::tiles, 1}, Schedule{Way::wide, 3}, Schedule{Way::columns, 1}, Schedule{Way::apart, 1}, Schedule{Way::wide, 1}, Schedule{Way::columns, 1}, Schedule{Way::tiles, 1}, Schedule{Way::wide, 20}}) {
+            f.solve_by(s);
+            for (char op : {'N', 'T', 'C'})
+              for (Count nrhs : {1, 5}) EXPECT_LE(backward_error(f, starts, a, op, nrhs), 50 * eps * std::sqrt((Real)n + 1)) << op << nrhs << " way " << (int)s.way << " step " << s.step;
+          }
+          EXPECT_LE(residual(f, a), 50 * eps * std::sqrt((Real)n + 1)); // completed or not
+        }
+        EXPECT_THROW(f.solve_by({Way::wide, 0}), Error);
       }
 }
 

@@ -175,6 +175,72 @@ TEST(LUPlan, FewWords)
   EXPECT_LE(words_per_process(plan_lu(8192, 64), 64), 7.3e6);
 }
 
+// Few right-hand sides in few messages, many with the layers apart, more of them with the factors moving where there is memory; never slower than tile by tile.
+TEST(LUPlan, WaysOfSolving)
+{
+  for (int size : {1, 2, 3, 4, 16, 64, 256, 1024})
+    for (Count n : {0, 1, 50, 1024, 4096})
+      for (Count nrhs : {0, 1, 7, 100, 1024, 50000}) {
+        const Grid g = plan_lu(n, size);
+        SCOPED_TRACE(name(g) + " nrhs=" + std::to_string((long long)nrhs));
+        const SolvePlan  p = plan_solve(g, nrhs), small = plan_solve(g, nrhs, 1);
+        const Prediction s = predict_solve(g, nrhs, p.schedule), t = predict_solve(g, nrhs, Schedule());
+        EXPECT_LE(s.seconds, t.seconds);
+        EXPECT_GE(p.saved, 0);
+        EXPECT_NE((int)small.schedule.way, (int)Way::columns);
+        for (double v : {s.words, s.messages, s.flops, s.memory, s.seconds}) EXPECT_TRUE(std::isfinite(v) && v >= 0) << v;
+        if (g.active() == 1) {
+          EXPECT_EQ((int)p.schedule.way, (int)Way::tiles);
+        }
+      }
+  const Grid g = plan_lu(4096, 64);
+  EXPECT_EQ((int)plan_solve(g, 1).schedule.way, (int)Way::wide);
+  EXPECT_LE(predict_solve(g, 1, plan_solve(g, 1).schedule).messages, 0.6 * predict_solve(g, 1, Schedule()).messages);
+  EXPECT_GT(plan_solve(g, 1024).saved, plan_solve(g, 1024).once); // at once
+  EXPECT_LE(predict_solve(g, 1024, {Way::apart, 1}).words + predict_preparation(g, {Way::apart, 1}).words, 2e6);
+  const Grid few = plan_lu(1024, 16);
+  EXPECT_EQ((int)plan_solve(few, 10240).schedule.way, (int)Way::columns);
+  EXPECT_LE(predict_solve(few, 10240, plan_solve(few, 10240).schedule).words, 0.5 * predict_solve(few, 10240, Schedule()).words);
+}
+
+namespace {
+
+// Words and messages of a process on average, of all ways with few and with many right-hand sides, and what they need first
+void check_solves(LU &f, const std::vector<Count> &starts)
+{
+  int size, rank;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const Count m = starts[(std::size_t)rank + 1] - starts[(std::size_t)rank];
+  for (const Schedule &s : {Schedule{Way::tiles, 1}, Schedule{Way::apart, 1}, Schedule{Way::wide, 1}, Schedule{Way::wide, 4}, Schedule{Way::columns, 1}})
+    for (Count nrhs : {1, 2, 40, 520}) {
+      if (nrhs > 2 && s.way == Way::wide) continue;
+      if (nrhs == 520 && (size != 4 || (f.grid().layers == 1 && s.way != Way::columns))) continue; // more than one block
+      for (char op : {'N', 'T'}) {
+        f.solve_by(s);
+        std::vector<Scalar> x((std::size_t)(m * nrhs), 1);
+        const LU::Traffic   before = f.traffic();
+        f.solve(op, nrhs, x.data(), m, x.data(), m);
+        const LU::Traffic after  = f.traffic();
+        double            sum[6] = {(double)(after.solve.words - before.solve.words), (double)(after.solve.received - before.solve.received),
+                                    (double)(after.solve.messages - before.solve.messages), (double)after.prepare.words, (double)after.prepare.messages, (double)after.prepare.received};
+        MPI_Allreduce(MPI_IN_PLACE, sum, 6, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        SCOPED_TRACE(std::string("way ") + std::to_string((int)s.way) + " step " + std::to_string((long long)s.step) + " op " + op + " nrhs " + std::to_string((long long)nrhs));
+        const Prediction p = predict_solve(f.grid(), nrhs, s, op != 'N');
+        EXPECT_EQ(sum[0], sum[1]);
+        EXPECT_NEAR(sum[0], p.words * size, 0.03 * sum[0]);
+        EXPECT_NEAR(sum[2], p.messages * size, 0.12 * sum[2]);
+        const bool new_way = after.prepare.words != before.prepare.words || after.words - before.words > 1.001 * p.words;
+        if (!new_way) {
+          EXPECT_NEAR(after.words - before.words, p.words, 1e-9 * p.words);
+          EXPECT_NEAR(after.messages - before.messages, p.messages, 1e-9 * p.messages);
+        }
+      }
+    }
+}
+
+} // namespace
+
 // What is counted is what was predicted, on average over the active processes.
 TEST(LUPlan, PredictionIsMeasured)
 {
@@ -218,5 +284,6 @@ TEST(LUPlan, PredictionIsMeasured)
         EXPECT_NEAR(counted[0] / size / p.words, 1, 0.03);
         EXPECT_NEAR(counted[1] / size / p.messages, 1, 0.35); // broadcasts of large matrices go in pieces
       }
+      check_solves(f, starts);
     }
 }

@@ -80,7 +80,6 @@ PetscErrorCode factor_sum(const MatTT &t, Int k, const std::vector<Scalar> &c, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace
 } // namespace petsctt
 
 /*@

@@ -140,7 +140,11 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
     if (type == MAT_FACTOR_CHOLESKY) {
       PetscCheck(r == c, comm, PETSC_ERR_SUP, "Cholesky factors by conflux need the same split of rows and columns");
       PetscCallTT(cholesky_ = std::make_unique<lu::Cholesky>(comm, r, lu::plan_cholesky(r.back(), size, wishes)));
-    } else PetscCallTT(lu_ = std::make_unique<lu::LU>(comm, r, lu::plan_lu(r.back(), size, wishes), c));
+    } else {
+      PetscCallTT(lu_ = std::make_unique<lu::LU>(comm, r, lu::plan_lu(r.back(), size, wishes), c));
+      const lu::Grid &g = lu_->grid();
+      if (wishes.memory > 0) PetscCallTT(lu_->limit_memory(std::max(1., wishes.memory - (double)g.local_rows(0) * (double)g.local_cols(0))));
+    }
     comm_    = comm;
     type_    = type;
     rows_    = r;
@@ -148,21 +152,18 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
     wishes_  = s.wishes;
   }
   solves_ = 0;
-  if (cholesky_) {
-    LogScope log(events().conflux_factor, (PetscObject)F);
-    PetscCallTT(cholesky_->factor(a, lda));
-    PetscCall(report_failure(F, (PetscInt)cholesky_->outcome().not_positive, cholesky_->outcome().finite, "matrix"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   {
     LogScope log(events().conflux_layout, (PetscObject)F);
-    PetscCallTT(lu_->load(a, lda));
+    if (lu_) PetscCallTT(lu_->load(a, lda));
+    else PetscCallTT(cholesky_->load(a, lda));
   }
   {
     LogScope log(events().conflux_factor, (PetscObject)F);
-    PetscCallTT(lu_->factorize());
+    if (lu_) PetscCallTT(lu_->factorize());
+    else PetscCallTT(cholesky_->factorize());
   }
-  PetscCall(report_failure(F, (PetscInt)lu_->outcome().zero_pivot, lu_->outcome().finite, "matrix"));
+  if (lu_) PetscCall(report_failure(F, (PetscInt)lu_->outcome().zero_pivot, lu_->outcome().finite, "matrix"));
+  else PetscCall(report_failure(F, (PetscInt)cholesky_->outcome().not_positive, cholesky_->outcome().finite, "matrix"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,14 +214,19 @@ PetscErrorCode Dense::info(MatConfluxInfo *info) const
   const auto &t      = lu_ ? lu_->traffic().factor : cholesky_->traffic().factor;
   const auto &layout = lu_ ? lu_->traffic().layout : cholesky_->traffic().layout;
   const auto &solve  = lu_ ? lu_->traffic().solve : cholesky_->traffic().solve;
-  double      sum[4] = {(double)t.words, (double)t.messages, (double)layout.words, (double)solve.words};
+  double      sum[5] = {(double)t.words, (double)t.messages, (double)layout.words, (double)solve.words, (double)solve.messages};
   double      max[3] = {(double)std::max(t.words, t.received), (double)t.messages, lu_ ? lu_->memory_words() : cholesky_->memory_words()};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_DOUBLE, MPI_SUM, comm_));
+  if (lu_) {
+    sum[3] += (double)lu_->traffic().prepare.words;
+    sum[4] += (double)lu_->traffic().prepare.messages;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 5, MPI_DOUBLE, MPI_SUM, comm_));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, max, 3, MPI_DOUBLE, MPI_MAX, comm_));
   info->words        = (PetscReal)(sum[0] / size);
   info->messages     = (PetscReal)(sum[1] / size);
   info->words_layout = (PetscReal)(sum[2] / size);
   info->words_solve  = (PetscReal)(sum[3] / size);
+  info->messages_solve = (PetscReal)(sum[4] / size);
   info->words_max    = (PetscReal)max[0];
   info->messages_max = (PetscReal)max[1];
   info->memory       = (PetscReal)max[2];
@@ -236,6 +242,14 @@ PetscErrorCode Dense::info(MatConfluxInfo *info) const
     N                    = (double)g.n;
     P                    = (double)g.active();
     info->words_model    = (PetscReal)(lu::predict_lu(g).words * P / size);
+    info->words_solve_model    = (PetscReal)(lu_->traffic().words * P / size);
+    info->messages_solve_model = (PetscReal)(lu_->traffic().messages * P / size);
+    for (int s = 0; s < 2; ++s) {
+      const Count          n = s ? 512 : 1;
+      const lu::Prediction p = lu::predict_solve(g, n, lu_->schedule(n));
+      info->words_solve_planned[s]    = (PetscReal)(p.words * P / size);
+      info->messages_solve_planned[s] = (PetscReal)(p.messages * P / size);
+    }
     info->growth         = o.max_a > 0 ? o.max_u / o.max_a : 0;
     info->largest_l      = o.max_l;
     info->smallest_pivot = o.min_pivot;
@@ -272,7 +286,13 @@ PetscErrorCode print(const MatConfluxInfo &i, MatFactorType type, PetscViewer vi
   PetscCall(PetscViewerASCIIPrintf(viewer, "words per process: mean %.4g, max %.4g (model %.4g, lower bound %.4g); to bring the matrix in %.4g\n", (double)i.words, (double)i.words_max, (double)i.words_model, (double)i.words_bound,
                                    (double)i.words_layout));
   PetscCall(PetscViewerASCIIPrintf(viewer, "messages per process: mean %.4g, max %.4g\n", (double)i.messages, (double)i.messages_max));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "solves: %" PetscInt_FMT " right-hand sides, %.4g words per process\n", i.solves, (double)i.words_solve));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "solves: %" PetscInt_FMT " right-hand sides, %.4g words and %.4g messages per process", i.solves, (double)i.words_solve, (double)i.messages_solve));
+  if (type == MAT_FACTOR_LU) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, " (model %.4g and %.4g)\n", (double)i.words_solve_model, (double)i.messages_solve_model));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "planned for a solve with 1 right-hand side: %.4g words, %.4g messages; with 512: %.4g, %.4g", (double)i.words_solve_planned[0], (double)i.messages_solve_planned[0],
+                                     (double)i.words_solve_planned[1], (double)i.messages_solve_planned[1]));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "growth %.3g, largest %s of L %.3g, smallest pivot %.3g\n", (double)i.growth, type == MAT_FACTOR_CHOLESKY ? "pivot" : "entry", (double)i.largest_l, (double)i.smallest_pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

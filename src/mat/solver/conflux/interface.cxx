@@ -32,8 +32,10 @@
   (`MAT_FACTOR_NUMERIC_ZEROPIVOT`; the row is -1 if there is none in particular) if its reciprocal condition number by an estimate is below a tenth of
   -pc_factor_zeropivot. Solves are refined if a test with a known solution says that this helps. `-pc_type cholesky` runs through LU.
 
-  Small systems are better on one process; so are few right-hand sides: a solve sends 2 n (1/px + 1/py) words for each
-  on a process, one tile after the other.
+  Small systems are better on one process. Solves leave the factors where they are and move right-hand sides, in the way with the least predicted time: few right-hand
+  sides some tiles at a time, of which one process each has been given the diagonal block, for few messages; many by the layers apart, after they have been
+  given all of L and U, which takes about n^2 (c - 1) words of all processes once and pays for itself: then a process sends 2 n (1/px + 1/py)/c words for each,
+  instead of n (1 + 1/c) (1/px + 1/py). With some times n right-hand sides or more, which processes then have by columns, the factors move: n^2 words on a process.
 
   A pivot that is exactly zero, or a number that is not finite, ends the factorisation on all processes; `PCSetUp()` then reports
   `PC_FAILED` (`KSP_DIVERGED_PC_FAILED`), `MatFactorGetErrorZeroPivot()` the number of the pivot (its column, as in
