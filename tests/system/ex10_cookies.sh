@@ -7,7 +7,7 @@ set -eu
 run=$1 ex3=$2 ex10=$3 plugin=$4 folder=$5
 mkdir -p "$folder"
 cd "$folder"
-"$ex3" -samples 11 -ksp_rtol 1e-2 -progress 0 -ksp_view_mat binary:A.petsc -ksp_view_rhs binary:b.petsc >written.log
+"$ex3" -samples 6 -ksp_rtol 1e-2 -progress 0 -ksp_view_mat binary:A.petsc -ksp_view_rhs binary:b.petsc >written.log
 cat A.petsc b.petsc >cookies.petsc
 $run "$ex10" -dll_append "$plugin" -f cookies.petsc -mat_type tt -vec_type tt -ksp_type ttgmres -pc_type ttkron -ksp_rtol 1e-4 \
   -ksp_converged_reason -ksp_monitor -options_left 2>&1 | tee solved.log
