@@ -56,7 +56,8 @@ static PetscErrorCode get_options(Layers &layers, PetscInt &n, std::vector<Petsc
   PetscCall(PetscOptionsInt("-layers", "number of layers", NULL, layers.p, &layers.p, NULL));
   PetscCall(PetscOptionsInt("-samples", "samples of every parameter", NULL, layers.samples, &layers.samples, NULL));
   PetscCall(PetscOptionsReal("-alpha_max", "the samples are spaced evenly in [0, alpha_max]", NULL, layers.alpha_max, &layers.alpha_max, NULL));
-  PetscCheck(n >= 3 && layers.p >= 1 && layers.samples >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT " -layers %" PetscInt_FMT " -samples %" PetscInt_FMT ": at least 3, 1 and 2 are needed", n, layers.p, layers.samples);
+  PetscCheck(n >= 3 && layers.p >= 1 && layers.samples >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n %" PetscInt_FMT " -layers %" PetscInt_FMT " -samples %" PetscInt_FMT ": at least 3, 1 and 2 are needed", n, layers.p, layers.samples);
   count = layers.p;
   for (PetscInt i = 0; i < layers.p; ++i) point.push_back((i + 1) % layers.samples);
   PetscCall(PetscOptionsIntArray("-point", "sample of each parameter, at which the field is compared with a solution of its own", NULL, point.data(), &count, &set));
@@ -73,7 +74,8 @@ static PetscErrorCode create_dm(const Layers &layers, PetscInt n, DM *dm)
   DM cube, axis;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &cube));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n,
+                         PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &cube));
   PetscCall(DMDACreate1d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, layers.samples, 1, 0, NULL, &axis));
   PetscCall(DMTTCreate(PETSC_COMM_WORLD, layers.p + 1, dm));
   PetscCall(DMTTSetModeDM(*dm, 0, cube));
@@ -299,7 +301,8 @@ static PetscErrorCode print_means(const Layers &layers, DM dm, Vec x)
   PetscCall(DMTTCreateModeVec(dm, 1, &curve)); /* the same on every process */
   PetscCall(DMTTGetModeMean(dm, x, 1, NULL, curve));
   PetscCall(VecGetArrayRead(curve, &a));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "mean over cube and other layers %.6g for alpha_1 = 0, %.6g for alpha_1 = %g\n", (double)PetscRealPart(a[0]), (double)PetscRealPart(a[layers.samples - 1]), (double)layers.alpha_max));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "mean over cube and other layers %.6g for alpha_1 = 0, %.6g for alpha_1 = %g\n",
+                        (double)PetscRealPart(a[0]), (double)PetscRealPart(a[layers.samples - 1]), (double)layers.alpha_max));
   PetscCall(VecRestoreArrayRead(curve, &a));
   PetscCall(VecDestroy(&mean));
   PetscCall(VecDestroy(&curve));

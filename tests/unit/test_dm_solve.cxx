@@ -39,16 +39,17 @@ PetscErrorCode fill_operator(DM dm, Mat A)
 {
   MatHandle L, D;
   VecHandle diagonal;
-  PetscInt  start, end;
+  PetscInt  start, end, N;
 
   PetscFunctionBegin;
   PetscCall(MatZeroEntries(A));
+  PetscCall(DMTTGetModeSize(dm, 0, NULL, &N));
   PetscCall(DMTTCreateModeMat(dm, 0, L.out()));
   PetscCall(MatGetOwnershipRange(L, &start, &end));
   for (PetscInt i = start; i < end; ++i) {
     if (i > 0) PetscCall(MatSetValue(L, i, i - 1, -1.0, INSERT_VALUES));
     PetscCall(MatSetValue(L, i, i, 2.0, INSERT_VALUES));
-    if (i + 1 < rod_points) PetscCall(MatSetValue(L, i, i + 1, -1.0, INSERT_VALUES));
+    if (i + 1 < N) PetscCall(MatSetValue(L, i, i + 1, -1.0, INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(L, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(L, MAT_FINAL_ASSEMBLY));
@@ -322,7 +323,8 @@ TEST(DMTTSolveOptions, MultigridOnAMode)
   PetscInt           levels;
 
   VEC_OK(rod_and_parameter(dm.out()));
-  for (const char *option : {"-pc_ttkron_mode_0_pc_type mg", "-pc_ttkron_mode_0_pc_mg_levels 2", "-pc_ttkron_mode_0_pc_mg_galerkin both", "-pc_ttkron_mode_0_mg_coarse_pc_type redundant"})
+  for (const char *option : {"-pc_ttkron_mode_0_pc_type mg", "-pc_ttkron_mode_0_pc_mg_levels 2", "-pc_ttkron_mode_0_pc_mg_galerkin both",
+                             "-pc_ttkron_mode_0_mg_coarse_pc_type redundant"})
     VEC_OK(PetscOptionsInsertString(NULL, option));
   VEC_OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
   VEC_OK(KSPSetDM(ksp, dm));
@@ -339,6 +341,29 @@ TEST(DMTTSolveOptions, MultigridOnAMode)
   VEC_OK(KSPGetPC(mode, &inner));
   VEC_OK(PCMGGetLevels(inner, &levels));
   EXPECT_EQ(levels, 2);
+  DM       handed, of_mode;
+  DMHandle fine, line;
+  VEC_OK(DMTTGetModeDM(dm, 0, &of_mode));
+  VEC_OK(PCGetDM(inner, &handed));
+  EXPECT_EQ(handed, of_mode);
+  // another DMTT, another DM for the mode
+  VEC_OK(DMRefine(dm, MPI_COMM_NULL, fine.out()));
+  VEC_OK(KSPReset(ksp));
+  VEC_OK(KSPSetDM(ksp, fine));
+  VEC_OK(KSPSolve(ksp, NULL, NULL));
+  VEC_OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_GT(reason, 0);
+  VEC_OK(DMTTGetModeDM(fine, 0, &of_mode));
+  VEC_OK(PCGetDM(inner, &handed));
+  EXPECT_EQ(handed, of_mode);
+  // what the user has set stays
+  VEC_OK(DMClone(of_mode, line.out()));
+  VEC_OK(KSPReset(ksp));
+  VEC_OK(KSPSetDM(mode, line));
+  VEC_OK(KSPSetDMActive(mode, PETSC_FALSE));
+  VEC_OK(KSPSolve(ksp, NULL, NULL));
+  VEC_OK(PCGetDM(inner, &handed));
+  EXPECT_EQ(handed, line.get());
   for (const char *option : {"-pc_ttkron_mode_0_pc_type", "-pc_ttkron_mode_0_pc_mg_levels", "-pc_ttkron_mode_0_pc_mg_galerkin", "-pc_ttkron_mode_0_mg_coarse_pc_type"})
     VEC_OK(PetscOptionsClearValue(NULL, option));
 }

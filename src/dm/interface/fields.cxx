@@ -206,14 +206,16 @@ PetscErrorCode DMTTViewModeVec(DM dm, PetscInt k, Vec w, PetscViewer viewer)
   PetscCall(VecGetSize(w, &N));
   wrong = n != space.n(k) || N != space.N(k);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPIU_INT, MPI_MAX, comm));
-  PetscCheck(!wrong, comm, PETSC_ERR_ARG_SIZ, "The vector of size %" PetscInt_FMT " is not one over mode %" PetscInt_FMT ", which has %" PetscInt_FMT " indices; DMTTCreateModeVec() creates vectors that fit", N, k, space.N(k));
+  PetscCheck(!wrong, comm, PETSC_ERR_ARG_SIZ,
+             "The vector of size %" PetscInt_FMT " is not one over mode %" PetscInt_FMT ", which has %" PetscInt_FMT " indices; DMTTCreateModeVec() creates vectors that fit", N, k, space.N(k));
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(comm, &viewer));
   if (!(space.replicated(k) && space.comm().size() > 1)) {
     PetscCall(VecView(w, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERVTK, &vtk));
-  PetscCheck(!vtk, comm, PETSC_ERR_SUP, "Every process has a vector of its own over the replicated mode %" PetscInt_FMT ": for a VTK file open a viewer on PETSC_COMM_SELF on one process and call VecView() there", k);
+  PetscCheck(!vtk, comm, PETSC_ERR_SUP,
+             "Every process has a vector of its own over the replicated mode %" PetscInt_FMT ": for a VTK file open a viewer on PETSC_COMM_SELF on one process and call VecView() there", k);
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &sub));
   if (rank == 0) PetscCall(VecView(w, sub));

@@ -52,7 +52,8 @@ PetscErrorCode DMSetFromOptions_TT(DM dm, OptionItems PetscOptionsObject)
   for (PetscInt k = 0; k < m; ++k) {
     const DMMode &mode = impl(dm).modes[(std::size_t)k];
     if (N[(std::size_t)k] == 0) continue;
-    PetscCheck(!mode.dm, comm, PETSC_ERR_ARG_WRONG, "-dm_tt_modes: mode %" PetscInt_FMT " has a DM, so its size cannot be given; write 0 for it and use the options of its DM, -dm_tt_mode_%" PetscInt_FMT "_...", k, k);
+    PetscCheck(!mode.dm, comm, PETSC_ERR_ARG_WRONG,
+               "-dm_tt_modes: mode %" PetscInt_FMT " has a DM, so its size cannot be given; write 0 for it and use the options of its DM, -dm_tt_mode_%" PetscInt_FMT "_...", k, k);
     PetscCall(DMTTSetModeSize(dm, k, mode.n >= 0 ? PETSC_TT_AUTO : mode.n, N[(std::size_t)k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -75,7 +76,8 @@ PetscErrorCode DMCreateVector_TT(DM dm, Vec *v)
   PetscFunctionBegin;
   PetscCall(require_set_up(dm, "Creation of a vector"));
   PetscCheck(!std::strcmp(dm->vectype, VECTT), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "A DMTT makes vectors of type " VECTT ", not %s; if -dm_vec_type is meant for the DM of a mode, give that a prefix or write -dm_tt_mode_<k>_dm_vec_type. VecTTGetFull() has all entries of small vectors",
+             "A DMTT makes vectors of type " VECTT ", not %s; if -dm_vec_type is meant for the DM of a mode, give that a prefix or write "
+             "-dm_tt_mode_<k>_dm_vec_type. VecTTGetFull() has all entries of small vectors",
              dm->vectype);
   PetscCall(create_vec(impl(dm).space, nullptr, v));
   PetscCall(VecSetDM(*v, dm));
@@ -92,7 +94,8 @@ PetscErrorCode DMCreateMatrix_TT(DM dm, Mat *A)
   PetscFunctionBegin;
   PetscCall(require_set_up(dm, "DMCreateMatrix()"));
   PetscCheck(!std::strcmp(dm->mattype, MATTT), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "A DMTT makes matrices of type " MATTT ", not %s; if -dm_mat_type is meant for the DM of a mode, give that a prefix or write -dm_tt_mode_<k>_dm_mat_type. MatTTGetAssembled() assembles small operators",
+             "A DMTT makes matrices of type " MATTT ", not %s; if -dm_mat_type is meant for the DM of a mode, give that a prefix or write "
+             "-dm_tt_mode_<k>_dm_mat_type. MatTTGetAssembled() assembles small operators",
              dm->mattype);
   const Space &space = *impl(dm).space;
   for (Int k = 0; k < space.d(); ++k) {

@@ -67,5 +67,7 @@ PetscErrorCode DMCoarsen_TT(DM dm, MPI_Comm comm, DM *coarse)
 PetscErrorCode DMCreateInterpolation_TT(DM coarse, DM, Mat *, Vec *)
 {
   PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)coarse), PETSC_ERR_SUP, "A DMTT has no interpolation between levels, so neither PCMG nor grid sequencing works on all modes together; multigrid on mode k is -pc_type ttkron -pc_ttkron_mode_<k>_pc_type mg or gamg");
+  SETERRQ(PetscObjectComm((PetscObject)coarse), PETSC_ERR_SUP,
+          "A DMTT has no interpolation between levels, so neither PCMG nor grid sequencing works on all modes together; "
+          "multigrid on mode k is -pc_type ttkron -pc_ttkron_mode_<k>_pc_type mg or gamg");
 }

@@ -12,7 +12,8 @@ PetscErrorCode require_dmtt(DM dm, const char *what)
 {
   PetscFunctionBegin;
   PetscCheck(dm, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s: the DM is NULL", what);
-  PetscCheck(is_dmtt(dm), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG, "%s: the DM is of type %s, not " DMTT, what, ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "(not set)");
+  PetscCheck(is_dmtt(dm), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG, "%s: the DM is of type %s, not " DMTT, what,
+             ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "(not set)");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,7 +86,8 @@ PetscErrorCode check_agreement(DM dm)
   PetscCall(first_difference(comm, signature, &where));
   PetscCheck(where < 0, comm, PETSC_ERR_ARG_INCOMP, "Mode %" PetscInt_FMT ": all processes must give it the same DM, a DM of their own each, or a size", where);
   for (std::size_t k = 0; k < modes.size(); ++k)
-    PetscCheck(modes[k].dm || modes[k].N >= 0, comm, PETSC_ERR_ARG_WRONGSTATE, "Mode %d has neither a DM nor a size; call DMTTSetModeDM() or DMTTSetModeSize(), or give -dm_tt_modes", (int)k);
+    PetscCheck(modes[k].dm || modes[k].N >= 0, comm, PETSC_ERR_ARG_WRONGSTATE,
+               "Mode %d has neither a DM nor a size; call DMTTSetModeDM() or DMTTSetModeSize(), or give -dm_tt_modes", (int)k);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,7 +11,8 @@ PetscErrorCode DMCopyBegin_TT(DM dm, Vec from, InsertMode mode, Vec to)
   PetscFunctionBegin;
   PetscCall(require_vec_of(dm, from, "Copy between global and local vectors"));
   PetscCall(require_vec_of(dm, to, "Copy between global and local vectors"));
-  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Copies between vectors of a DMTT insert or add (INSERT_VALUES, ADD_VALUES), not InsertMode %d", (int)mode);
+  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Copies between vectors of a DMTT insert or add (INSERT_VALUES, ADD_VALUES), not InsertMode %d", (int)mode);
   if (mode == ADD_VALUES) PetscCall(VecAXPY(to, 1.0, from));
   else if (from != to) PetscCall(VecCopy(from, to));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,7 +37,8 @@ PetscErrorCode view_mode(DM dm, PetscInt k, PetscViewer viewer)
   if (mode.dm) PetscCall(on_one_process(dm, mode.dm, &self));
   if (space) {
     const bool parallel = space->comm().size() > 1;
-    PetscCall(PetscViewerASCIIPrintf(viewer, "mode %" PetscInt_FMT ": %" PetscInt_FMT " indices%s%s\n", k, space->N(k), !parallel ? "" : space->replicated(k) ? ", on every process" : ", distributed",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "mode %" PetscInt_FMT ": %" PetscInt_FMT " indices%s%s\n", k, space->N(k),
+                                     !parallel ? "" : space->replicated(k) ? ", on every process" : ", distributed",
                                      !mode.dm ? "" : self ? ", those of a DM that every process has of its own" : ", those of the DM"));
   } else if (mode.dm) PetscCall(PetscViewerASCIIPrintf(viewer, "mode %" PetscInt_FMT ": a DM%s\n", k, self ? " that every process has of its own" : ""));
   else if (mode.N >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "mode %" PetscInt_FMT ": %" PetscInt_FMT " indices\n", k, mode.N));
@@ -61,11 +62,13 @@ PetscErrorCode DMView_TT(DM dm, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  PetscCheck(ascii, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "A viewer of type %s cannot show a DMTT; view the DMs of its modes, see DMTTGetModeDM()", ((PetscObject)viewer)->type_name);
+  PetscCheck(ascii, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "A viewer of type %s cannot show a DMTT; view the DMs of its modes, see DMTTGetModeDM()", ((PetscObject)viewer)->type_name);
   PetscCall(PetscViewerGetFormat(viewer, &format));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   if (impl(dm).space)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " modes: %s%s, 10^%.4g entries\n", d, impl(dm).space->describe().c_str(), impl(dm).space->comm().size() > 1 ? " (r: replicated)" : "",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " modes: %s%s, 10^%.4g entries\n", d, impl(dm).space->describe().c_str(),
+                                     impl(dm).space->comm().size() > 1 ? " (r: replicated)" : "",
                                      (double)impl(dm).space->log10_full_size()));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " modes, not set up yet\n", d));
   for (PetscInt k = 0; k < d; ++k) {
