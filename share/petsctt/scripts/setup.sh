@@ -1,5 +1,5 @@
 # Sourced by tests/run.sh and tutorials/run.sh (POSIX sh), with `top` set to the checkout, petsctt_more_packages to what they need beyond
-# the build, petsctt_for_tests=yes for PETSc's own example programs and a second variant of PETSc, which the tests load the plugin into. Provides
+# the build, petsctt_for_tests=yes for SLEPc, the example programs of PETSc and SLEPc, and a second variant of PETSc, which the tests load the plugin into. Provides
 #   petsctt_setup [real|complex|real64|complex64]   packages, environment, cmake --preset; sets `variant` and `build`
 #   petsctt_build [TARGET ...]
 # Environment: PETSCTT_VARIANT (default real), PETSCTT_JOBS (default: number of cores), PETSCTT_INSTALL=no (never call apt-get),
@@ -35,11 +35,11 @@ petsctt_missing()
   done
 }
 
-# PETSc's own example programs, which the tests load the plugin into; the package carries PETSc's version in its name.
-petsctt_examples_package()
+# PETSc's or SLEPc's own example programs, which the tests load the plugin into; the package carries the version in its name.
+petsctt_examples_package() # petsc|slepc PACKAGE
 {
-  version=$(apt-cache depends --important "$petsc_package" 2>/dev/null | sed -n 's/.*Depends: libpetsc[a-z0-9-]*-*[a-z]*\([0-9]\.[0-9]*\)-dev.*/\1/p' | head -n 1)
-  [ -n "$version" ] && echo "libpetsc$version-dev-examples"
+  version=$(apt-cache depends --important "$2" 2>/dev/null | sed -n "s/.*Depends: lib$1[a-z0-9-]*-*[a-z]*\([0-9]\.[0-9]*\)-dev.*/\1/p" | head -n 1)
+  [ -n "$version" ] && echo "lib$1$version-dev-examples"
 }
 
 petsctt_apt()
@@ -84,10 +84,11 @@ petsctt_packages()
     "apt-get update failed; the packages$missing cannot be had without it"; }
   [ -z "$missing" ] || petsctt_apt "$missing"
   if [ "${petsctt_for_tests:-no}" = yes ]; then
-    examples=$(petsctt_examples_package)
-    if [ -n "$examples" ] && ! petsctt_have_package "$examples"; then
-      petsctt_apt " $examples"
-    fi
+    examples=$(petsctt_examples_package petsc "$petsc_package")
+    [ -z "$slepc_package" ] || examples="$examples $(petsctt_examples_package slepc "$slepc_package")"
+    for package in $examples; do
+      petsctt_have_package "$package" || petsctt_apt " $package"
+    done
   fi
 }
 
@@ -95,15 +96,16 @@ petsctt_setup()
 {
   variant=${1:-${PETSCTT_VARIANT:-real}}
   other_package=libpetsc-real-dev
+  slepc_package= # optional; the tests use it where it is named
   case $variant in
-    real) petsc_package=libpetsc-real-dev other_package=libpetsc-complex-dev ;;
-    complex) petsc_package=libpetsc-complex-dev ;;
+    real) petsc_package=libpetsc-real-dev other_package=libpetsc-complex-dev slepc_package=libslepc-real-dev ;;
+    complex) petsc_package=libpetsc-complex-dev slepc_package=libslepc-complex-dev ;;
     real64) petsc_package=libpetsc64-real-dev ;;
     complex64) petsc_package=libpetsc64-complex-dev ;;
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;
   esac
   petsctt_environment
-  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package"
+  [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package $slepc_package"
   petsctt_packages
   build=$top/build/$variant
   echo "== configuring $build"
