@@ -41,7 +41,7 @@ PetscErrorCode has_tt_vectors(BV bv, PetscBool *yes)
 
 template <int I> PetscErrorCode create(BV bv)
 {
-  PetscBool tt;
+  PetscBool tt = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(has_tt_vectors(bv, &tt));

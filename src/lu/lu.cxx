@@ -89,7 +89,8 @@ Count LU::batch() const
   const Count per_column = (g_.tiles() + g_.py - 1) / g_.py;
   Count       most       = 1;
   for (std::size_t p = 0; p + 1 < starts_.size(); ++p) most = std::max(most, starts_[p + 1] - starts_[p]);
-  const double room = (double)g_.local_rows(0) * (double)g_.local_cols(0) / (4. * g_.layers), tiles = room / ((double)most * (double)g_.tile * g_.py);
+  // what is sent and received takes no more than what the steps need beside the matrix, see predict_lu()
+  const double tiles = 4. * (double)(g_.local_rows(0) + g_.local_cols(0)) / ((double)most * g_.py + (double)g_.local_rows(0));
   return std::max<Count>(1, std::min((per_column + 7) / 8, (Count)tiles));
 }
 

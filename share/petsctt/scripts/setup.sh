@@ -1,6 +1,6 @@
 # Sourced by tests/run.sh and tutorials/run.sh (POSIX sh), with `top` set to the checkout, petsctt_more_packages to what they need beyond
-# the build, petsctt_for_tests=yes for PETSc's own example programs and a second variant of PETSc, which the tests load the plugin into, and for
-# petsc4py and what the tests of the Python package need. Provides
+# the build, petsctt_for_tests=yes for SLEPc, the example programs of PETSc and SLEPc and a second variant of PETSc, which the tests load the plugin into, and
+# for petsc4py and what the tests of the Python package need. Provides
 #   petsctt_setup [real|complex|real64|complex64]   packages, environment, cmake --preset; sets `variant` and `build`
 #   petsctt_build [TARGET ...]
 # Environment: PETSCTT_VARIANT (default real), PETSCTT_JOBS (default: number of cores), PETSCTT_INSTALL=no (never call apt-get),
@@ -36,11 +36,11 @@ petsctt_missing()
   done
 }
 
-# PETSc's own example programs, which the tests load the plugin into; the package carries PETSc's version in its name.
-petsctt_examples_package()
+# PETSc's or SLEPc's own example programs, which the tests load the plugin into; the package carries the version in its name.
+petsctt_examples_package() # petsc|slepc PACKAGE
 {
-  version=$(apt-cache depends --important "$petsc_package" 2>/dev/null | sed -n 's/.*Depends: libpetsc[a-z0-9-]*-*[a-z]*\([0-9]\.[0-9]*\)-dev.*/\1/p' | head -n 1)
-  [ -n "$version" ] && echo "libpetsc$version-dev-examples"
+  version=$(apt-cache depends --important "$2" 2>/dev/null | sed -n "s/.*Depends: lib$1[a-z0-9-]*-*[a-z]*\([0-9]\.[0-9]*\)-dev.*/\1/p" | head -n 1)
+  [ -n "$version" ] && echo "lib$1$version-dev-examples"
 }
 
 petsctt_apt()
@@ -85,7 +85,8 @@ petsctt_packages()
     "apt-get update failed; the packages$missing cannot be had without it"; }
   [ -z "$missing" ] || petsctt_apt "$missing"
   if [ "${petsctt_for_tests:-no}" = yes ]; then
-    examples=$(petsctt_examples_package)
+    examples=$(petsctt_examples_package petsc "$petsc_package")
+    [ -z "$slepc_package" ] || examples="$examples $(petsctt_examples_package slepc "$slepc_package")"
     wanted_for_tests=
     for package in $examples $petsctt_python; do # the tests that need what apt does not know are skipped
       petsctt_have_package "$package" || [ -z "$(apt-cache madison "$package" 2>/dev/null)" ] || wanted_for_tests="$wanted_for_tests $package"
@@ -98,15 +99,15 @@ petsctt_setup()
 {
   variant=${1:-${PETSCTT_VARIANT:-real}}
   other_package=libpetsc-real-dev
+  slepc_package= # optional; the tests use it where it is named
   case $variant in
-    real) petsc_package=libpetsc-real-dev petsc4py=python3-petsc4py-real other_package=libpetsc-complex-dev ;;
-    complex) petsc_package=libpetsc-complex-dev petsc4py=python3-petsc4py-complex ;;
+    real) petsc_package=libpetsc-real-dev petsc4py=python3-petsc4py-real other_package=libpetsc-complex-dev slepc_package=libslepc-real-dev ;;
+    complex) petsc_package=libpetsc-complex-dev petsc4py=python3-petsc4py-complex slepc_package=libslepc-complex-dev ;;
     real64) petsc_package=libpetsc64-real-dev petsc4py=python3-petsc4py-64-real ;;
     complex64) petsc_package=libpetsc64-complex-dev petsc4py=python3-petsc4py-64-complex ;;
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;
   esac
   petsctt_environment
-  slepc_package=$(echo "$petsc_package" | sed 's/petsc/slepc/') # optional for the build, tested where it is there
   [ "${petsctt_for_tests:-no}" = no ] || petsctt_more_packages="${petsctt_more_packages:-} $other_package $slepc_package python3-sphinx python3-myst-parser"
   petsctt_python="$petsc4py python3-scipy python3-h5py"
   petsctt_packages

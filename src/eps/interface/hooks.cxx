@@ -33,8 +33,8 @@ PetscErrorCode require_supported(EPS eps)
 
 PetscErrorCode set_default_st(EPS eps)
 {
-  EPSHooks &h = *hooks_of(eps);
-  bool      tt;
+  EPSHooks &h  = *hooks_of(eps);
+  bool      tt = false;
 
   PetscFunctionBegin;
   PetscCall(operator_is_tt(eps, &tt));
@@ -159,7 +159,8 @@ PetscErrorCode setup(EPS eps)
   PetscCheck(h.relax >= 0 && h.relax < 1, PetscObjectComm((PetscObject)eps), PETSC_ERR_ARG_OUTOFRANGE, "-eps_tt_relax %g is outside [0,1)", (double)h.relax);
   eps->ops->computevectors = h.own.computevectors;
   // These work on all their vectors at a time, where SLEPc's default, at least fifteen more than wanted, costs as many times the work for little.
-  if (h.tt && (h.type == EPSRQCG || h.type == EPSSUBSPACE) && eps->ncv < 0 && eps->mpd < 0) eps->ncv = PetscMin(eps->n, eps->nev + 2);
+  // The unwanted ones have not converged, and the largest TT ranks.
+  if (h.tt && (h.type == EPSRQCG || h.type == EPSSUBSPACE) && eps->ncv < 0 && eps->mpd < 0) eps->ncv = PetscMin(eps->n, eps->nev + (h.type == EPSRQCG ? 0 : 2));
   PetscCall((*h.own.setup)(eps));
   h.own.computevectors = eps->ops->computevectors;
   take_over(eps);
