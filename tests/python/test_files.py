@@ -252,7 +252,7 @@ class Import(unittest.TestCase):
             np.savez(source, *self.given)
             environment = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_", "PMI", "PRTE"))}
             convert = lambda *a: subprocess.run([sys.executable, "-m", "petsctt.convert", *a], capture_output=True, text=True, env=environment)  # noqa: E731
-            for target in ("b.bin", "b.h5")[: 2 if HDF5 else 1]:
+            for target in ("b.h5",) if HDF5 else ("b.bin",):
                 more = ["--int64"] if np.dtype(PETSc.IntType).itemsize == 8 else []
                 done = convert(source, os.path.join(path, target), *more)
                 self.assertIn("modes 6 x 4 x 5", done.stdout, done.stderr)
