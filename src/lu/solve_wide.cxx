@@ -29,7 +29,8 @@ LU::Step LU::step(Count number) const
   return s;
 }
 
-// Entries of the diagonal block of a step that process p gives: f(row, column, row of the process's grid row, column in the tile, tile), of the block and as pivots.
+// Entries of the diagonal block of a step outside its diagonal tiles that process p has: calls f(row of the block, column of the block, pivot of the row,
+// tile of the column, column of the tile). Of U a layer has rows, of L columns of a tile.
 template <class F>
 void LU::step_entries(const Step &s, int p, F f) const
 {
@@ -40,7 +41,7 @@ void LU::step_entries(const Step &s, int p, F f) const
     const Count w = g_.width(k);
     for (Count c = 0; c < w; ++c)
       for (Count r : s.pivots[(std::size_t)i]) {
-        const Count pivot = s.first + r, of = pivot / tile, in = of < k ? pivot - of * tile : c; // what says which layer has it: of U the row, of L the column
+        const Count pivot = s.first + r, of = pivot / tile, in = of < k ? pivot - of * tile : c;
         if (of == k) continue;
         const Count width = of < k ? g_.width(of) : w;
         if (in >= g_.slice(width, l) && in < g_.slice(width, l + 1)) f(r, k * tile + c - s.first, pivot, k, c);
