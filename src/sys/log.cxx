@@ -52,6 +52,8 @@ PetscErrorCode register_events()
   PetscCall(PetscLogEventRegister("ConfluxLayout", classid, &events_.conflux_layout));
   PetscCall(PetscLogEventRegister("ConfluxFactor", classid, &events_.conflux_factor));
   PetscCall(PetscLogEventRegister("ConfluxSolve", classid, &events_.conflux_solve));
+  PetscCall(PetscLogStageRegister("Conflux factorisation", &events_.factorisation));
+  PetscCall(PetscLogStageRegister("Conflux solves", &events_.solves));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,6 +78,24 @@ LogScope::~LogScope()
       PetscCall(PetscLogFlops(mine));
     }
     PetscCall(PetscLogEventEnd(event_, object_, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }();
+}
+
+StageScope::StageScope(PetscLogStage stage)
+{
+  (void)[stage]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(PetscLogStagePush(stage));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }();
+}
+
+StageScope::~StageScope()
+{
+  (void)[]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(PetscLogStagePop());
     PetscFunctionReturn(PETSC_SUCCESS);
   }();
 }

@@ -12,6 +12,7 @@ struct Events {
   PetscLogEvent round_qr, round_gram, round_randomized;                              // within round: by method
   PetscLogEvent apply, ghost, compress;                                              // operators
   PetscLogEvent conflux_layout, conflux_factor, conflux_solve;                       // dense factorisations
+  PetscLogStage factorisation, solves;                                               // all that a factorisation or a solve by conflux does
 };
 const Events  &events();
 PetscErrorCode register_events(); // called once per PetscInitialize by PetscTTInitializePackage()
@@ -29,6 +30,15 @@ private:
   PetscLogEvent event_;
   PetscObject   object_;
   double        flops_, reported_;
+};
+
+// A stage of -log_view as long as the scope lasts.
+class StageScope {
+public:
+  explicit StageScope(PetscLogStage stage);
+  ~StageScope();
+  StageScope(const StageScope &)            = delete;
+  StageScope &operator=(const StageScope &) = delete;
 };
 
 } // namespace petsctt

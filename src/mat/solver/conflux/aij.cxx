@@ -347,6 +347,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *info)
   PetscBool         found;
 
   PetscFunctionBegin;
+  const StageScope stage(events().factorisation);
   PetscCall(conflux::check_layouts(F, 'N', A->rmap, A->cmap));
   PetscCallTT(PetscThrowTT(factor(F, A, info)));
   PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &found));
@@ -368,6 +369,7 @@ PetscErrorCode solve_vec(Mat F, char op, Vec b, Vec x)
   PetscLayout        map_b, map_x;
 
   PetscFunctionBegin;
+  const StageScope stage(events().solves);
   PetscCall(VecGetLayout(b, &map_b));
   PetscCall(VecGetLayout(x, &map_x));
   PetscCall(conflux::check_layouts(F, op, map_b, map_x));
@@ -401,6 +403,7 @@ PetscErrorCode solve_mat(Mat F, char op, Mat B, Mat X)
   MatHandle          converted;
 
   PetscFunctionBegin;
+  const StageScope stage(events().solves);
   PetscCall(conflux::check_layouts(F, op, B->rmap, X->rmap));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, ""));
   PetscCheck(dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "Solutions in a matrix of type %s; MATDENSE is possible", ((PetscObject)X)->type_name);

@@ -27,6 +27,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
   PetscViewerFormat  format;
 
   PetscFunctionBegin;
+  const StageScope stage(events().factorisation);
   PetscCall(check_layouts(F, 'N', A->rmap, A->cmap));
   PetscCall(read_options(F, f->settings));
   F->erroriffailure = A->erroriffailure; // PCLU sets it on the matrix
@@ -123,6 +124,7 @@ PetscErrorCode solve_one(Mat F, char op, Vec b, Vec x)
   bool               refined;
 
   PetscFunctionBegin;
+  const StageScope stage(events().solves);
   PetscCall(VecGetLayout(b, &map_b));
   PetscCall(VecGetLayout(x, &map_x));
   PetscCall(check_layouts(F, op, map_b, map_x));
@@ -164,6 +166,7 @@ PetscErrorCode solve_many(Mat F, char op, Mat B, Mat X)
   bool               refined;
 
   PetscFunctionBegin;
+  const StageScope stage(events().solves);
   PetscCall(check_layouts(F, op, B->rmap, X->rmap));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense, MATSEQDENSE, MATMPIDENSE, ""));
   if (!dense) {

@@ -45,6 +45,9 @@
 
   Source: Kwasniewski et al., arXiv 2010.05975; tournament pivoting: Grigori, Demmel and Xiang, SIAM J. Matrix Anal. Appl. 32 (2011).
 
+  -log_view has the stages "Conflux factorisation" and "Conflux solves", and in them the events ConfluxLayout, ConfluxFactor and ConfluxSolve of the dense
+  part.
+
 .seealso: `MatConfluxSetGrid()`, `MatConfluxSetTile()`, `MatConfluxSetMemory()`, `MatConfluxSetRefinement()`, `MatConfluxGetInfo()`, `MATSOLVERSCALAPACK`
 M*/
 
