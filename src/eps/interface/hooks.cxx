@@ -70,7 +70,8 @@ bool self_correcting(const EPSHooks &h)
   return false;
 }
 
-// Roundings, and linear solves that are ours, are as accurate as the first pair that has not converged lets expect to be of use.
+// Roundings, and linear solves that are ours, are as accurate as the first pair that has not converged lets expect to be of use; where the error of that
+// pair stays what it was, more accurate: how far a rounding of one vector reaches into others depends on the operator.
 PetscErrorCode relax(EPS eps, PetscReal error)
 {
   EPSHooks       &h     = *hooks_of(eps);
@@ -80,12 +81,14 @@ PetscErrorCode relax(EPS eps, PetscReal error)
   PetscInt        maxits;
 
   PetscFunctionBegin;
-  rtol = PetscMax(base, PetscMin(limit, h.relax * error));
+  rtol = PetscMax(base, PetscMin(limit, h.follow * h.relax * error));
+  // subspace iteration locks a pair when its residual, a combination of basis vectors, is below the tolerance: roundings must not hide that it is not
+  if (h.type == EPSSUBSPACE) rtol = PetscMin(rtol, 100 * base);
   PetscTryMethod(eps->V, "BVTTSetDefaultRtol_C", (BV, PetscReal), (eps->V, rtol));
   if (eps->categ == EPS_CATEGORY_PRECOND || !h.own_ksp) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(STGetKSP(eps->st, &ksp));
   PetscCall(KSPGetTolerances(ksp, NULL, &abstol, &dtol, &maxits));
-  PetscCall(KSPSetTolerances(ksp, PetscMax(linear_rtol(eps), PetscMin(limit, 10 * h.relax * error)), abstol, dtol, maxits));
+  PetscCall(KSPSetTolerances(ksp, PetscMax(linear_rtol(eps), PetscMin(limit, 10 * h.follow * h.relax * error)), abstol, dtol, maxits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +96,14 @@ PetscErrorCode stopping(EPS eps, PetscInt its, PetscInt max_it, PetscInt nconv, 
 {
   PetscFunctionBegin;
   PetscCall((*hooks_of(eps)->stopping)(eps, its, max_it, nconv, nev, reason, ctx));
-  if (nconv < eps->ncv) PetscCall(relax(eps, eps->errest[nconv]));
+  if (nconv < eps->ncv) {
+    EPSHooks       &h     = *hooks_of(eps);
+    const PetscReal error = eps->errest[nconv];
+    if (nconv == h.nconv && !(error < 0.9 * h.error)) h.follow = PetscMax(0.1 * h.follow, PETSC_SQRT_MACHINE_EPSILON);
+    h.nconv = nconv;
+    h.error = error;
+    PetscCall(relax(eps, error));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,6 +130,8 @@ PetscErrorCode solve(EPS eps)
   StoppingScope    scope(eps, relaxed);
 
   PetscFunctionBegin;
+  h.follow = 1;
+  h.nconv  = -1;
   if (relaxed) PetscCall(relax(eps, 1));
   PetscCall((*h.own.solve)(eps));
   if (relaxed) PetscCall(relax(eps, 0));

@@ -19,6 +19,9 @@ struct EPSHooks {
   bool                   tt      = false; // the last set-up was for tensor trains
   bool                   table   = false; // -eps_tt_residuals
   PetscReal              relax   = 1e-2;  // -eps_tt_relax
+  PetscReal              follow  = 1;     // of that in this solve: smaller once the errors it allows have kept a pair from converging
+  PetscReal              error   = 0;     // of the first pair that had not converged, when
+  PetscInt               nconv   = -1;    // so many had
   bool                   own_ksp = false; // the linear solver of the ST was chosen by us, and so was its tolerance
   PetscErrorCode (*stopping)(EPS, PetscInt, PetscInt, PetscInt, PetscInt, EPSConvergedReason *, void *) = nullptr; // what ours stands in for
   std::vector<PetscReal> residuals;       // ||A x - lambda B x|| / ||lambda x||, in the order of the columns of eps->V
