@@ -33,21 +33,22 @@ inline PetscErrorCode line(MPI_Comm comm, PetscInt N, DM *da)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// 4 x 3 squares, one unknown at each vertex. By options: the arguments of DMPlexCreateBoxMesh() change with the version of PETSc.
+// 4 x 3 squares, one unknown at each vertex. By options: the arguments of DMPlexCreateBoxMesh() change with the version of PETSc. The simple partitioner,
+// since Debian's PETSc with 64-bit indices has a PT-Scotch of 32 bits.
 inline PetscErrorCode squares(DM *plex)
 {
   const PetscInt components = 1, dofs[3] = {1, 0, 0};
   PetscSection   section;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsInsertString(NULL, "-squares_dm_plex_dim 2 -squares_dm_plex_simplex 0 -squares_dm_plex_box_faces 4,3"));
+  PetscCall(PetscOptionsInsertString(NULL, "-squares_dm_plex_dim 2 -squares_dm_plex_simplex 0 -squares_dm_plex_box_faces 4,3 -petscpartitioner_type simple"));
   PetscCall(DMCreate(PETSC_COMM_WORLD, plex));
   PetscCall(DMSetType(*plex, DMPLEX));
   PetscCall(DMSetOptionsPrefix(*plex, "squares_"));
   PetscCall(DMSetFromOptions(*plex));
   PetscCall(DMSetNumFields(*plex, 1));
   PetscCall(DMPlexCreateSection(*plex, NULL, &components, dofs, 0, NULL, NULL, NULL, NULL, &section));
-  for (const char *option : {"-squares_dm_plex_dim", "-squares_dm_plex_simplex", "-squares_dm_plex_box_faces"}) PetscCall(PetscOptionsClearValue(NULL, option));
+  for (const char *option : {"-squares_dm_plex_dim", "-squares_dm_plex_simplex", "-squares_dm_plex_box_faces", "-petscpartitioner_type"}) PetscCall(PetscOptionsClearValue(NULL, option));
   PetscCall(DMSetLocalSection(*plex, section));
   PetscCall(PetscSectionDestroy(&section));
   PetscFunctionReturn(PETSC_SUCCESS);
