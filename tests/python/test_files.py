@@ -23,6 +23,7 @@ HDF5 = h5py is not None and os.environ["PETSCTT_TEST_HDF5"] == "1"
 
 def on_one(f):
     """f() on process 0 alone, the others wait."""
+    barrier()  # others may still be reading what is to change
     if COMM.rank == 0:
         f()
     barrier()
