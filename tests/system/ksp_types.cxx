@@ -81,7 +81,7 @@ static const std::vector<Variant> variants = {
   {KSPPIPEFCG, "", true, false, ""},
   {KSPPIPEFCG, "-vec_tt_round_rtol 5e-8", false, true, recurrence},
   {KSPPIPEGCR, "", true, false, ""},
-  {KSPPIPEGCR, "-ksp_rtol 5e-4 -vec_tt_round_rtol 1e-8", false, true, recurrence},
+  {KSPPIPEGCR, "-ksp_rtol 5e-4 -vec_tt_round_rtol 1e-9", false, true, recurrence},
   {KSPQMRCGS, "", true, false, ""},
   {KSPQMRCGS, "-vec_tt_round_rtol 1e-7", false, true, recurrence},
   {KSPPIPELCG, "", true, false, ""},
