@@ -187,8 +187,8 @@ void LU::load(const Scalar *a, Count lda)
   step_     = 0;
   complete_ = false;
   credit_   = 0;
-  ledger_  = Ledger();
-  largest_ = 0;
+  ledger_   = Ledger();
+  largest_  = 0;
   distribute(a, lda);
   traffic_        = Traffic();
   traffic_.layout = ledger_;
@@ -200,7 +200,7 @@ void LU::factorize()
   PETSCTT_REQUIRE(loaded_, PETSC_ERR_ORDER, "There is no matrix to factorise");
   loaded_ = false;
   if (!outcome_.finite) return;
-  ledger_            = Ledger();
+  ledger_        = Ledger();
   outcome_.max_l = outcome_.max_u = 0;
   outcome_.min_pivot = std::numeric_limits<Real>::max();
   if (active_) steps();

@@ -228,7 +228,7 @@ void check_solves(LU &f, const std::vector<Count> &starts)
         SCOPED_TRACE(std::string("way ") + std::to_string((int)s.way) + " step " + std::to_string((long long)s.step) + " op " + op + " nrhs " + std::to_string((long long)nrhs));
         const Prediction p = predict_solve(f.grid(), nrhs, s, op != 'N');
         EXPECT_EQ(sum[0], sum[1]);
-        EXPECT_NEAR(sum[0], p.words * size, (s.step > 1 ? 0.05 : 0.03) * sum[0]); // the last step of several tiles may be a short one
+        EXPECT_NEAR(sum[0], p.words * size, (s.step > 1 ? 0.05 : 0.03) * sum[0]); // the model of steps of several tiles is coarser: 3.4 % off on 2x2x2
         EXPECT_NEAR(sum[2], p.messages * size, 0.12 * sum[2]);
         const bool new_way = after.prepare.words != before.prepare.words || after.words - before.words > 1.001 * p.words;
         if (!new_way) {
