@@ -314,6 +314,45 @@ TEST(MatRanks, IdentityOnManyModes)
   EXPECT_NEAR(log10norm, 500 + std::log10(2), 1e-9);
 }
 
+// A mode with a single block has its coefficient in the scale of the product. The sum that forms the product after all, because the cores' gauge
+// is beyond the range of squares, must not lose it.
+TEST(MatRanks, SingleBlocksAndExtremeGauge)
+{
+  const PetscInt N[] = {6, 30, 7};
+  MatHandle      A, F[3];
+  VecHandle      x, y, z;
+  PetscReal      norm, difference;
+  MAT_OK(MatCreateTT(PETSC_COMM_WORLD, 3, NULL, N, A.out()));
+  Mat factors[3];
+  for (int k = 0; k < 3; k++) {
+    MAT_OK(make_factor(*space_of(A.get()), k, "aij", general(k, N[k]), F[k].out()));
+    factors[k] = F[k];
+  }
+  MAT_OK(MatTTAddTerm(A, 0.3, factors));
+  for (const char *type : {"qr", "gram", "randomized", "auto"}) {
+    MAT_OK(PetscOptionsSetValue(NULL, "-vec_tt_round_type", type));
+    MAT_OK(MatCreateVecs(A, x.out(), y.out()));
+    MAT_OK(PetscOptionsClearValue(NULL, "-vec_tt_round_type"));
+    MAT_OK(set_train(x, random_train(space_of(A.get()), {1, 3, 3, 1}, 1)));
+    MAT_OK(MatMult(A, x, y));
+    MAT_OK(VecNorm(y, NORM_2, &norm));
+    MAT_OK(VecDuplicate(y, z.out()));
+    // the same x, seen from other bases
+    MAT_OK(change_train(x, [](Train &t) {
+      for (Int k = 0; k < 3; k += 2)
+        for (Count i = 0; i < t.core(k).count(); ++i) t.core_rw(k).data()[i] *= k ? 1e-170 : 1e170;
+      t.set_orthogonal(0, 0);
+    }));
+    MAT_OK(MatMult(A, x, z));
+    MAT_OK(VecAXPY(z, -1, y));
+    MAT_OK(VecNorm(z, NORM_2, &difference));
+    EXPECT_LT(difference, 1e-7 * norm) << type;
+    MAT_OK(MatMult(A, x, z));
+    MAT_OK(VecNorm(z, NORM_2, &difference));
+    EXPECT_NEAR(difference, norm, 1e-12 * norm) << type;
+  }
+}
+
 TEST(MatRanks, ThousandTermLaplacian)
 {
   MatHandle A;

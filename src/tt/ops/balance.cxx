@@ -62,7 +62,9 @@ BalancedTerms::BalancedTerms(const std::vector<LazyTerm> &all)
   for (const LazyTerm &t : all) {
     const Train *x = t.train->plain();
     Train        y = x ? *x : t.train->form();
-    y.set_scale(Scaled(Scalar(1))); // it is in the coefficient
+    // The coefficient has the scale of the train already; forming it may have put factors of the operator into the scale as well.
+    const Scaled more = x ? Scaled(Scalar(1)) : y.scale() / t.train->scale();
+    y.set_scale(more);
     trains.push_back(balanced(y));
     plain.emplace_back(trains.back());
     terms.push_back({t.coefficient * trains.back().scale(), &plain.back()});

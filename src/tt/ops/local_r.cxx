@@ -18,7 +18,10 @@ constexpr Count substitute  = 64;   // columns from which on substitution is fas
 constexpr Real  regular     = 1e-9; // diagonal over norm of the column: R0 must have this for substitution
 constexpr Real  dependent   = 64 * std::numeric_limits<Real>::epsilon();
 constexpr Real  ill         = 1e-2; // least over largest diagonal of a Cholesky factor: the condition is then far below what Cholesky needs
+constexpr Real  independent = 0.25; // least diagonal of a Cholesky factor over the length of its column: Cholesky is then as accurate as reflectors
 constexpr Real  missed      = 1e4;  // squared norm of a column of B that was to be round-off
+// squared length of a column whose squares do not underflow
+constexpr Real smallest2 = std::numeric_limits<Real>::min() / (std::numeric_limits<Real>::epsilon() * std::numeric_limits<Real>::epsilon());
 
 void householder(const Rows &rows, RFactor &f)
 {
@@ -96,8 +99,28 @@ bool well_conditioned(Count n, Count k, Buffer F)
   return least > ill * most;
 }
 
-// M (n x n) with M^H M = A^H A for the rows A; false when it would not be accurate.
-bool preconditioned(const Rows &rows, Buffer &M)
+// M := Cholesky factor of A^H A for the rows A; false unless every column is well away from the span of those before it. Scaling the columns
+// changes nothing (van der Sluis 1969), so that their lengths may differ.
+bool cholesky(const Rows &rows, Buffer &M)
+{
+  const Count n = rows.columns();
+  M             = Buffer((std::size_t)(n * n));
+  local_gram(rows, M.data());
+  std::vector<Real> length2((std::size_t)n);
+  for (Count j = 0; j < n; ++j) {
+    length2[j] = real(M[j + n * j]);
+    if (!(length2[j] > smallest2 && length2[j] < 1 / smallest2)) return false; // NaN as well
+  }
+  if (potrf(n, M.data(), n) != 0) return false;
+  for (Count j = 0; j < n; ++j)
+    if (!(abs2(M[j + n * j]) > independent * independent * length2[j])) return false;
+  for (Count j = 0; j < n; ++j)
+    for (Count i = j + 1; i < n; ++i) M[i + n * j] = 0;
+  return finite(n * n, M.data());
+}
+
+// M (n x n, upper triangular or not) with M^H M = A^H A for the rows A; false when it would not be accurate.
+bool preconditioned(const Rows &rows, Buffer &M, bool &triangular)
 {
   const Count n = rows.columns();
   Buffer      S, G((std::size_t)(n * n));
@@ -121,6 +144,7 @@ bool preconditioned(const Rows &rows, Buffer &M)
       for (Count i = j + 1; i < n; ++i) G[i + n * j] = 0;
     M = std::move(G);
     trmm('R', 'U', 'N', 'N', n, n, 1, R0, n, M.data(), n);
+    triangular = true;
     return true;
   }
   // P = D^-1 V / s with R0 D^-1 = U s V^H, small s replaced by a multiple of round-off: columns of B that belong to them show what the sketch
@@ -155,12 +179,24 @@ bool preconditioned(const Rows &rows, Buffer &M)
 
 } // namespace
 
-void add_local_r(const Rows &rows, RFactor &f)
+bool add_local_cholesky(const Rows &rows, RFactor &f, bool &hopeful)
 {
   const Count n = rows.columns();
   Buffer      R;
-  if (n >= min_columns && rows.rows() >= min_rows * n && preconditioned(rows, R)) f.add(n, R.data(), n);
-  else householder(rows, f);
+  if (!hopeful || n < min_columns || rows.rows() < min_rows * n) return false;
+  hopeful = cholesky(rows, R);
+  if (hopeful) f.add_triangle(R.data());
+  return hopeful;
+}
+
+void add_local_r(const Rows &rows, RFactor &f)
+{
+  const Count n          = rows.columns();
+  bool        triangular = false;
+  Buffer      R;
+  if (n < min_columns || rows.rows() < min_rows * n || !preconditioned(rows, R, triangular)) householder(rows, f);
+  else if (triangular) f.add_triangle(R.data());
+  else f.add(n, R.data(), n);
 }
 
 void local_gram(const Rows &rows, Scalar *G)

@@ -36,6 +36,10 @@ public:
 // or 3 with the singular value decomposition.
 void add_local_r(const Rows &rows, RFactor &f);
 
+// The same from the Cholesky factor of the rows' Gram matrix, cost m n^2 flops, if the columns turn out to be so independent that this is as
+// accurate; else false, and f is as before. Not tried with few rows or unless hopeful, which a try in vain makes false.
+bool add_local_cholesky(const Rows &rows, RFactor &f, bool &hopeful);
+
 // to (columns x rows) := from^H, from rows x columns, both packed.
 void conjugate_transpose(Count rows, Count columns, const Scalar *from, Scalar *to);
 

@@ -77,6 +77,14 @@ void RFactor::add(Count m, Scalar *B, Count ldb)
     w_ = Buffer((std::size_t)(n_ * n_));
   }
   factor(m, B, ldb, 0, n_, false);
+  empty_ = false;
+}
+
+void RFactor::add_triangle(Scalar *R)
+{
+  if (!empty_) return add(n_, R, n_);
+  std::copy(R, R + n_ * n_, r_.data());
+  empty_ = false;
 }
 
 void RFactor::reduce(const Comm &comm)

@@ -20,6 +20,8 @@ public:
 
   // Adds the m rows in B (ldb), which are destroyed.
   void add(Count m, Scalar *B, Count ldb);
+  // The same with the rows of an upper triangle R (n x n, zeros below), which are destroyed. Free when they are the first.
+  void add_triangle(Scalar *R);
   // Adds the rows of all other processes to process 0. Collective; ceil(log2 P) messages of n (n+1)/2 words at most.
   void reduce(const Comm &comm);
 
@@ -31,6 +33,7 @@ private:
   void factor(Count m, Scalar *B, Count ldb, Count j, Count w, bool with_t);
 
   Count  n_;
+  bool   empty_ = true; // no rows yet
   Buffer r_, t_, w_; // the triangle; T of the block that is being added; workspace
 };
 

@@ -78,6 +78,9 @@ public:
 
   bool extreme() const { return extreme_; }
 
+  // For the norm alone, which well-conditioned trains have without a preconditioner: one try, more as long as it succeeds.
+  void try_cholesky() { hopeful_ = true; }
+
   // Norm of the sum from W_1, after from_right(1): that of C W at core 0, scale included. Means nothing when extreme().
   Scaled norm()
   {
@@ -219,7 +222,7 @@ private:
       if (space_->comm().rank() == 0) c = guarded([&] { return decide_gram(R, G); });
     } else {
       RFactor f(R);
-      add_local_r(rows, f);
+      if (!add_local_cholesky(rows, f, hopeful_)) add_local_r(rows, f);
       if (!space_->replicated(k)) f.reduce(space_->comm());
       if (space_->comm().rank() == 0) c = guarded([&] { return decide_right((Count)space_->N(k) * right_[k + 1].l, f, strict_); });
     }
@@ -507,7 +510,7 @@ private:
   SpacePtr                     space_;
   const std::vector<LazyTerm> &terms_;
   const RoundOptions          &o_;
-  bool                         gram_, strict_, extreme_ = false;
+  bool                         gram_, strict_, extreme_ = false, hopeful_ = false;
   std::vector<RightFactor>     right_;
   Int                          first_known_; // W_k is known for k >= this without a sweep
   Train                        out_;
@@ -597,7 +600,8 @@ Scaled norm_of_sum(const SpacePtr &space, const std::vector<LazyTerm> &all)
   if (!select(space, all, terms, info, out)) return out.scale();
   PETSCTT_REQUIRE(space->d() > 1, PETSC_ERR_SUP, "The norm of a sum by its first sweep needs two modes");
   const auto value = [&](const std::vector<LazyTerm> &t, bool strict, bool *extreme) {
-    Sweeps       s(space, t, options, RoundType::qr, strict);
+    Sweeps s(space, t, options, RoundType::qr, strict);
+    s.try_cholesky();
     const Scaled n = s.from_right(1, false) ? s.norm() : s.out().scale();
     *extreme       = s.extreme();
     return n;
