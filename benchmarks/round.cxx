@@ -182,7 +182,7 @@ PetscErrorCode report_traffic(const std::string &name, const bench::Traffic &t, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &type_name_asked, bool last, const Machine &machine, Figures &figures)
+PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &type_name_asked, bool last, Figures &figures)
 {
   const SpacePtr    space = make_space(o.d, o.n);
   const std::string name  = "round." + type_name_asked + "." + o.size();
@@ -192,7 +192,7 @@ PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &
   RoundOptions      options;
   bench::Traffic    traffic;
   bench::Memory     memory;
-  double            seconds, textbook;
+  double            seconds, dgemm, textbook;
 
   PetscFunctionBegin;
   options.type = type;
@@ -224,7 +224,7 @@ PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &
   cold.start();
   PetscCall(round_it());
   PetscCall(cold.stop());
-  PetscCall(bench::time_best(prepare, round_it, &seconds));
+  PetscCall(bench::time_beside_dgemm(prepare, round_it, &seconds, &dgemm));
   PetscCall(traffic.stop());
   PetscCall(memory.stop());
   const Cost model = bench::round_cost(*space, before, y.ranks());
@@ -236,7 +236,7 @@ PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &
                         1e-9 * model.flops, 1e-6 * train_bytes, 1e-6 * cold.bytes, memory.allocations, 1e-6 * memory.allocated_bytes));
   PetscCall(report_traffic(name, traffic, model, figures));
   figures.add(name + ".seconds", seconds);
-  figures.add(name + ".dgemm_fraction", model.flops / seconds / space->comm().size() / machine.dgemm);
+  figures.add(name + ".dgemm_fraction", model.flops / seconds / space->comm().size() / dgemm);
   figures.add(name + ".error_reported", (double)info.error);
   if (o.check) {
     double error;
@@ -320,7 +320,7 @@ PetscErrorCode bench_sum(const Options &o, Figures &figures)
 }
 
 // What BLAS reaches in the products that inner product and norm consist of, at their sizes: the roofline of both, as fractions of DGEMM.
-PetscErrorCode bench_roofline(const Options &o, const Machine &machine, Figures &figures)
+PetscErrorCode bench_roofline(const Options &o, Figures &figures)
 {
   const Count r = o.dot_r, m = std::max<Count>(1, o.dot_n * r), b = std::min(m, RFactor::block_rows(r)), times = std::max<Count>(1, (Count)2e8 / (m * r * r));
   Buffer      A((std::size_t)(m * r)), B((std::size_t)(m * r)), R((std::size_t)(r * r)), G((std::size_t)(r * r));
@@ -331,17 +331,17 @@ PetscErrorCode bench_roofline(const Options &o, const Machine &machine, Figures 
   fill_gaussian(2, 0, 0, m * r, B.data());
   for (Count j = 0; j < r; ++j)
     for (Count i = 0; i < r; ++i) R[i + r * j] = i == j ? 1 : i < j ? 1e-3 : 0;
-  const auto rate = [&](double flops, double *gflops, const std::function<void()> &f) -> PetscErrorCode {
-    double seconds;
+  const auto rate = [&](double flops, double *fraction, const std::function<void()> &f) -> PetscErrorCode {
+    double seconds, dgemm;
     PetscFunctionBegin;
-    PetscCall(bench::time_best([]() -> PetscErrorCode { return PETSC_SUCCESS; },
-                               [&]() -> PetscErrorCode {
-                                 PetscFunctionBegin;
-                                 PetscCallTT(for (Count i = 0; i < times; ++i) f());
-                                 PetscFunctionReturn(PETSC_SUCCESS);
-                               },
-                               &seconds));
-    *gflops = flops * (is_complex ? 4 : 1) * times / seconds;
+    PetscCall(bench::time_beside_dgemm([]() -> PetscErrorCode { return PETSC_SUCCESS; },
+                                       [&]() -> PetscErrorCode {
+                                         PetscFunctionBegin;
+                                         PetscCallTT(for (Count i = 0; i < times; ++i) f());
+                                         PetscFunctionReturn(PETSC_SUCCESS);
+                                       },
+                                       &seconds, &dgemm));
+    *fraction = flops * (is_complex ? 4 : 1) * times / seconds / dgemm;
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   const double mrr = (double)m * r * r, brr = (double)b * r * r;
@@ -350,31 +350,31 @@ PetscErrorCode bench_roofline(const Options &o, const Machine &machine, Figures 
   PetscCall(rate(brr, &triangle, [&] { trmm('R', 'U', 'N', 'N', b, r, 1, R.data(), r, B.data(), b); }));
   PetscCall(rate(brr, &square, [&] { gram(b, r, B.data(), b, 0, G.data(), r); }));
   // per entry and rank: dot 2 + 2 flops; norm nominally 3: a product with a triangle, half of a product
-  figures.add("dot.roofline", 4 / (2 / left + 2 / right) / machine.dgemm);
-  figures.add("norm.roofline", 3 / (1 / triangle + 1 / square) / machine.dgemm);
+  figures.add("dot.roofline", 4 / (2 / left + 2 / right));
+  figures.add("norm.roofline", 3 / (1 / triangle + 1 / square));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bench_products(const Options &o, const Machine &machine, Figures &figures)
+PetscErrorCode bench_products(const Options &o, Figures &figures)
 {
   const SpacePtr space = make_space(o.dot_d, o.dot_n);
   Train          x, y;
   Scaled         value;
   bench::Traffic traffic;
-  double         seconds;
+  double         seconds, dgemm;
 
   PetscFunctionBegin;
   PetscCallTT(x = random(space, o.dot_r, 1); y = random(space, o.dot_r, 2));
-  PetscCall(bench_roofline(o, machine, figures));
+  PetscCall(bench_roofline(o, figures));
   const auto nothing = []() -> PetscErrorCode { return PETSC_SUCCESS; };
   const auto measure = [&](const char *name, const Cost &model, const std::function<PetscErrorCode()> &f) -> PetscErrorCode {
     PetscFunctionBegin;
-    PetscCall(bench::time_best(nothing, f, &seconds));
+    PetscCall(bench::time_beside_dgemm(nothing, f, &seconds, &dgemm));
     PetscCall(traffic.stop());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT " modes of %" PetscInt_FMT ", TT rank %" PetscInt_FMT ": %.4f s, nominal %.3g Gflop, log10 of the value %.6f\n", name, o.dot_d, o.dot_n,
                           o.dot_r, seconds, 1e-9 * model.flops, (double)value.log10_abs()));
     PetscCall(report_traffic(name, traffic, model, figures));
-    figures.add(std::string(name) + ".dgemm_fraction", model.flops / seconds / space->comm().size() / machine.dgemm);
+    figures.add(std::string(name) + ".dgemm_fraction", model.flops / seconds / space->comm().size() / dgemm);
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(measure("dot", bench::dot_cost(*space, x.ranks(), y.ranks()), [&]() -> PetscErrorCode {
@@ -401,9 +401,9 @@ PetscErrorCode body(Figures &figures)
   PetscCall(get_options(o));
   PetscCall(bench::measure_machine(&machine));
   PetscCall(bench::report_machine(machine, figures));
-  for (std::size_t t = 0; t < o.types.size(); ++t) PetscCall(bench_round(o, o.types[t], o.names[t], t + 1 == o.types.size(), machine, figures));
+  for (std::size_t t = 0; t < o.types.size(); ++t) PetscCall(bench_round(o, o.types[t], o.names[t], t + 1 == o.types.size(), figures));
   if (o.sum > 0) PetscCall(bench_sum(o, figures));
-  if (o.dot_r > 0) PetscCall(bench_products(o, machine, figures));
+  if (o.dot_r > 0) PetscCall(bench_products(o, figures));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

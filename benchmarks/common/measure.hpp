@@ -26,6 +26,10 @@ PetscErrorCode get_options();
 PetscErrorCode time_best(const std::function<PetscErrorCode()> &before, const std::function<PetscErrorCode()> &f, double *seconds);
 PetscErrorCode time_once(const std::function<PetscErrorCode()> &f, double *seconds);
 
+// As time_best(), with a reference product of measure_machine() before every repetition: *dgemm is the best of its rates. For ratios that a load which
+// comes and goes shall not spoil.
+PetscErrorCode time_beside_dgemm(const std::function<PetscErrorCode()> &before, const std::function<PetscErrorCode()> &f, double *seconds, double *dgemm);
+
 // Rates per process with all processes at work at the same time, as they are in the benchmarks.
 struct Machine {
   double dgemm = 0; // flop/s of a square product (complex: a multiply-add counts 8)
