@@ -182,6 +182,83 @@ PetscErrorCode report_traffic(const std::string &name, const bench::Traffic &t, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What BLAS reaches in one product, as a fraction of DGEMM measured beside it: f does `flops` of real arithmetic.
+PetscErrorCode blas_rate(double flops, const std::function<void()> &f, double *fraction)
+{
+  const Count times = std::max<Count>(1, (Count)(4e8 / flops));
+  double      seconds, dgemm;
+
+  PetscFunctionBegin;
+  PetscCall(bench::time_beside_dgemm([]() -> PetscErrorCode { return PETSC_SUCCESS; },
+                                     [&]() -> PetscErrorCode {
+                                       PetscFunctionBegin;
+                                       PetscCallTT(for (Count i = 0; i < times; ++i) f());
+                                       PetscFunctionReturn(PETSC_SUCCESS);
+                                     },
+                                     &seconds, &dgemm));
+  *fraction = flops * (is_complex ? 4 : 1) * (double)times / seconds / dgemm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Buffer numbers(Count m, Count n)
+{
+  Buffer A((std::size_t)(m * n));
+  fill_gaussian(1, 0, 0, m * n, A.data());
+  return A;
+}
+
+Buffer triangle_of(Count r)
+{
+  Buffer R((std::size_t)(r * r));
+  for (Count j = 0; j < r; ++j)
+    for (Count i = 0; i < r; ++i) R[i + r * j] = i == j ? 1 : i < j ? 1e-3 : 0;
+  return R;
+}
+
+// The rooflines of inner product and norm: the products they consist of, at their sizes.
+PetscErrorCode bench_roofline(const Options &o, Figures &figures)
+{
+  const Count  r = o.dot_r, m = std::max<Count>(1, o.dot_n * r), b = std::min(m, RFactor::block_rows(r));
+  Buffer       A = numbers(m, r), B = numbers(m, r), R = triangle_of(r), G((std::size_t)(r * r));
+  const double mrr = (double)m * (double)(r * r), brr = (double)b * (double)(r * r);
+  double       left = 0, right = 0, triangle = 0, square = 0;
+
+  PetscFunctionBegin;
+  PetscCall(blas_rate(2 * mrr, [&] { gemm('N', 'N', r, m, r, 1, R.data(), r, A.data(), r, 0, B.data(), r); }, &left));
+  PetscCall(blas_rate(2 * mrr, [&] { gemm('C', 'N', r, r, m, 1, A.data(), m, B.data(), m, 0, G.data(), r); }, &right));
+  PetscCall(blas_rate(brr, [&] { trmm('R', 'U', 'N', 'N', b, r, 1, R.data(), r, B.data(), b); }, &triangle));
+  PetscCall(blas_rate(brr, [&] { gram(b, r, B.data(), b, 0, G.data(), r); }, &square));
+  // per entry and rank: dot 2 + 2 flops; norm nominally 3: a product with a triangle, half of a product
+  figures.add("dot.roofline", 4 / (2 / left + 2 / right));
+  figures.add("norm.roofline", 3 / (1 / triangle + 1 / square));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The rooflines of `gram` and `qr` for a formed train of rank r that is rounded to t: a core in the middle, its nominal flops by QR sweeps over the time which
+// BLAS alone takes for the products that are left of them. Memory traffic beyond that of BLAS, factorisations of r x r matrices and all else are not in it.
+PetscErrorCode bench_round_roofline(const Options &o, PetscInt t_after, Figures &figures)
+{
+  const Count  r = o.r, t = std::max<Count>(1, t_after), m = std::min<Count>((Count)o.n * r, 100000), b = std::min(m, RFactor::block_rows(r)), u = std::min<Count>((Count)o.n * t, 50000);
+  Buffer       A = numbers(m, r), B((std::size_t)(std::max(m, u) * std::max(r, t))), R = triangle_of(r), L = numbers(r, t), G((std::size_t)(r * r));
+  double       triangle = 0, square = 0, left = 0, basis = 0, square_t = 0;
+  const double n = (double)o.n, rd = (double)r, td = (double)t;
+
+  PetscFunctionBegin;
+  B.fill(1);
+  PetscCall(blas_rate((double)(b * r * r), [&] { trmm('R', 'U', 'N', 'N', b, r, 1, R.data(), r, B.data(), b); }, &triangle));
+  B.fill(1);
+  PetscCall(blas_rate((double)(b * r * r), [&] { gram(b, r, B.data(), b, 0, G.data(), r); }, &square));
+  PetscCall(blas_rate(2.0 * (double)(t * m * r), [&] { gemm('C', 'N', t, m, r, 1, L.data(), r, A.data(), r, 0, B.data(), t); }, &left));
+  PetscCall(blas_rate(2.0 * (double)(u * r * t), [&] { gemm('N', 'N', u, t, r, 1, A.data(), u, L.data(), r, 0, B.data(), u); }, &basis));
+  PetscCall(blas_rate((double)(u * t * t), [&] { gram(u, t, B.data(), u, 0, G.data(), t); }, &square_t));
+  const double nominal = 5 * n * rd * rd * rd + 4 * n * td * rd * rd + 4 * n * td * td * rd;
+  const double gram_time = n * rd * rd * rd * (1 / triangle + 1 / square) + n * td * rd * (2 * rd / left + rd / square + 2 * td / basis) + n * td * td * td / square_t;
+  const double qr_time   = gram_time + n * (rd * rd * rd + td * rd * rd) / triangle; // the products with the inverses of the preconditioners
+  figures.add("round.gram." + o.size() + ".roofline", nominal / gram_time);
+  figures.add("round.qr." + o.size() + ".roofline", nominal / qr_time);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &type_name_asked, bool last, Figures &figures)
 {
   const SpacePtr    space = make_space(o.d, o.n);
@@ -249,6 +326,7 @@ PetscErrorCode bench_round(const Options &o, RoundType type, const std::string &
   figures.add(name + ".peak_over_train", cold.bytes / train_bytes);
   figures.add(name + ".allocations", memory.allocations);
   figures.add(name + ".allocated_over_train", memory.allocated_bytes / train_bytes);
+  if (last && o.formed && o.types.size() > 1) PetscCall(bench_round_roofline(o, y.max_rank(), figures));
   if (last && !std::strcmp(o.compare, "lapack")) {
     PetscCheck(space->comm().size() == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-compare lapack runs on one process, not on %d", space->comm().size());
     PetscCall(bench::time_best(
@@ -316,42 +394,6 @@ PetscErrorCode bench_sum(const Options &o, Figures &figures)
   figures.add(name + ".error_over_tolerance", error / options.rtol);
   figures.add(name + ".messages", traffic.messages);
   figures.add(name + ".words", traffic.words);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// What BLAS reaches in the products that inner product and norm consist of, at their sizes: the roofline of both, as fractions of DGEMM.
-PetscErrorCode bench_roofline(const Options &o, Figures &figures)
-{
-  const Count r = o.dot_r, m = std::max<Count>(1, o.dot_n * r), b = std::min(m, RFactor::block_rows(r)), times = std::max<Count>(1, (Count)2e8 / (m * r * r));
-  Buffer      A((std::size_t)(m * r)), B((std::size_t)(m * r)), R((std::size_t)(r * r)), G((std::size_t)(r * r));
-  double      left = 0, right = 0, triangle = 0, square = 0;
-
-  PetscFunctionBegin;
-  fill_gaussian(1, 0, 0, m * r, A.data());
-  fill_gaussian(2, 0, 0, m * r, B.data());
-  for (Count j = 0; j < r; ++j)
-    for (Count i = 0; i < r; ++i) R[i + r * j] = i == j ? 1 : i < j ? 1e-3 : 0;
-  const auto rate = [&](double flops, double *fraction, const std::function<void()> &f) -> PetscErrorCode {
-    double seconds, dgemm;
-    PetscFunctionBegin;
-    PetscCall(bench::time_beside_dgemm([]() -> PetscErrorCode { return PETSC_SUCCESS; },
-                                       [&]() -> PetscErrorCode {
-                                         PetscFunctionBegin;
-                                         PetscCallTT(for (Count i = 0; i < times; ++i) f());
-                                         PetscFunctionReturn(PETSC_SUCCESS);
-                                       },
-                                       &seconds, &dgemm));
-    *fraction = flops * (is_complex ? 4 : 1) * times / seconds / dgemm;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  const double mrr = (double)m * r * r, brr = (double)b * r * r;
-  PetscCall(rate(2 * mrr, &left, [&] { gemm('N', 'N', r, m, r, 1, R.data(), r, A.data(), r, 0, B.data(), r); }));
-  PetscCall(rate(2 * mrr, &right, [&] { gemm('C', 'N', r, r, m, 1, A.data(), m, B.data(), m, 0, G.data(), r); }));
-  PetscCall(rate(brr, &triangle, [&] { trmm('R', 'U', 'N', 'N', b, r, 1, R.data(), r, B.data(), b); }));
-  PetscCall(rate(brr, &square, [&] { gram(b, r, B.data(), b, 0, G.data(), r); }));
-  // per entry and rank: dot 2 + 2 flops; norm nominally 3: a product with a triangle, half of a product
-  figures.add("dot.roofline", 4 / (2 / left + 2 / right));
-  figures.add("norm.roofline", 3 / (1 / triangle + 1 / square));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
