@@ -191,6 +191,43 @@ TEST(LocalR, DependentAndZeroColumns)
   }
 }
 
+// Cholesky without a preconditioner takes independent columns of whatever lengths; of others, of lengths whose squares leave the range and of few rows
+// it leaves nothing behind, and it is not tried again unless the rows were too few.
+TEST(LocalR, CholeskyWhereItIsAccurate)
+{
+  const Count m = 500, n = 20;
+  for (bool transposed : {false, true}) {
+    bool   hopeful = true;
+    Buffer A       = gaussian_matrix(m, n, 11);
+    for (Count j = 0; j < n; ++j)
+      for (Count i = 0; i < m; ++i) A[i + m * j] *= std::pow((Real)10, (Real)(10 * j - 100));
+    RFactor f(n);
+    EXPECT_FALSE(add_local_cholesky(Stored(n, n, A.data(), transposed), f, hopeful));
+    EXPECT_TRUE(hopeful);
+    EXPECT_TRUE(add_local_cholesky(Stored(m, n, A.data(), transposed), f, hopeful));
+    EXPECT_TRUE(hopeful);
+    EXPECT_LT(gram_difference(m, n, A.data(), n, f.R()), 1e-13);
+    EXPECT_TRUE(add_local_cholesky(Stored(m, n, A.data(), transposed), f, hopeful)); // once more: R^H R = 2 A^H A
+    for (Count i = 0; i < n * n; ++i) f.R()[i] /= std::sqrt((Real)2);
+    EXPECT_LT(gram_difference(m, n, A.data(), n, f.R()), 1e-13);
+    for (int bad = 0; bad < 4; ++bad) {
+      Buffer B = gaussian_matrix(m, n, 12);
+      for (Count i = 0; i < m; ++i) {
+        if (bad == 0) B[i + m * 7] = B[i + m * 3] + Scalar(1e-3) * B[i + m * 7];
+        if (bad == 1) B[i + m * 7] *= 1e160;
+        if (bad == 2) B[i + m * 7] *= 1e-160;
+        if (bad == 3) B[i + m * 7] = i == 5 ? std::numeric_limits<Real>::quiet_NaN() : 0;
+      }
+      RFactor g(n);
+      hopeful = true;
+      EXPECT_FALSE(add_local_cholesky(Stored(m, n, B.data(), transposed), g, hopeful)) << bad;
+      EXPECT_FALSE(hopeful);
+      for (Count i = 0; i < n * n; ++i) EXPECT_EQ(g.R()[i], Scalar(0));
+      EXPECT_FALSE(add_local_cholesky(Stored(m, n, A.data(), transposed), g, hopeful));
+    }
+  }
+}
+
 // Rows that cancel in the sketch: what it does not see must be found by the check.
 TEST(LocalR, SketchThatMisses)
 {
