@@ -57,8 +57,8 @@ PetscErrorCode require_same_processes(PetscObject object, PetscViewer viewer)
   PetscCallMPI(MPI_Comm_size(mine, &size));
   PetscCallMPI(MPI_Comm_size(its, &viewers));
   PetscCallMPI(MPI_Comm_compare(mine, its, &result));
-  PetscCheck(result == MPI_IDENT || result == MPI_CONGRUENT, PETSC_COMM_SELF, PETSC_ERR_ARG_NOTSAMECOMM, "The %s is on %d processes, the viewer on %d, or on others: open it on the communicator of the object",
-             name, size, viewers);
+  PetscCheck(result == MPI_IDENT || result == MPI_CONGRUENT, PETSC_COMM_SELF, PETSC_ERR_ARG_NOTSAMECOMM,
+             "The %s is on %d processes, the viewer on %d, or on others: open it on the communicator of the object", name, size, viewers);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

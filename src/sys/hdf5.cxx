@@ -378,8 +378,8 @@ PetscErrorCode HDF5Group::fits_attribute(MPI_Comm comm, PetscInt64 n)
   constexpr PetscInt64 most = 8000; // 64 kilobytes with what HDF5 adds
 
   PetscFunctionBegin;
-  PetscCheck(n <= most, comm, PETSC_ERR_SUP, "An attribute of an HDF5 file has up to %lld integers, what is written here takes %lld: use a binary viewer for so many modes", (long long)most,
-             (long long)n);
+  PetscCheck(n <= most, comm, PETSC_ERR_SUP, "An attribute of an HDF5 file has up to %lld integers, what is written here takes %lld: use a binary viewer for so many modes",
+             (long long)most, (long long)n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

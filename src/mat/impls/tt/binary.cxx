@@ -38,8 +38,9 @@ PetscErrorCode write_factor(PetscViewer viewer, const Space &space, Int k, Mat M
   PetscCallMPI(MPI_Scan(&mine, &before, 1, MPIU_INT64, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(&mine, &total, 1, MPIU_INT64, MPI_SUM, comm));
   before -= mine;
-  PetscCheck(total <= PETSC_MAX_INT, comm, PETSC_ERR_SUP, "A factor of mode %lld has %lld non-zeros, more than a binary file of this PETSc can hold (%lld): use HDF5, or 64-bit indices", (long long)k,
-             (long long)total, (long long)PETSC_MAX_INT);
+  PetscCheck(total <= PETSC_MAX_INT, comm, PETSC_ERR_SUP,
+             "A factor of mode %lld has %lld non-zeros, more than a binary file of this PETSc can hold (%lld): use HDF5, or 64-bit indices", (long long)k, (long long)total,
+             (long long)PETSC_MAX_INT);
   PetscCall(write_ints(viewer, {total}));
   PetscCall(PetscViewerBinaryWriteAll(viewer, share.lengths.data(), (PetscInt)share.lengths.size(), share.start, space.N(k), PETSC_INT64));
   PetscCall(PetscViewerBinaryWriteAll(viewer, share.columns.data(), (PetscInt)mine, (PetscInt)before, (PetscInt)total, PETSC_INT64));

@@ -71,7 +71,8 @@ std::string wrong_file(const Ahead &file)
     if (!wrong.empty()) return wrong;
   }
   if ((file.left - (PetscInt64)(2 * w)) / (PetscInt64)ws < rows) // the product of what a damaged file says may not fit
-    return "Truncated file: the vector has " + std::to_string((long long)rows) + " scalars of " + std::to_string(ws) + " bytes, " + std::to_string((long long)file.left) + " bytes are left";
+    return "Truncated file: the vector has " + std::to_string((long long)rows) + " scalars of " + std::to_string(ws) + " bytes, " + std::to_string((long long)file.left) +
+           " bytes are left";
   return std::string();
 }
 
