@@ -83,11 +83,45 @@ def _comm(value, where):
     return ctypes.c_void_p.from_address(pointer)
 
 
+def integers(value, where="an index"):
+    """An array of PETSc's integers, with the numbers of `value`; TypeError and OverflowError where these are none or do not fit."""
+    a = np.asarray(value)
+    if a.size and a.dtype.kind not in "iub" and not (a.dtype.kind == "O" and all(isinstance(i, int) for i in a.ravel())):
+        raise TypeError("%s must be an integer, not of type %s" % (where, a.dtype))
+    limits = np.iinfo(PETSc.IntType)
+    if a.size and (a.min() < limits.min or a.max() > limits.max):
+        raise OverflowError("%s: a number in %s does not fit %d bits" % (where, a.ravel()[:5].tolist(), limits.bits))
+    return np.array(a, dtype=PETSc.IntType)
+
+
+def _converted(kind, value, where):
+    """A list as an array of the type of a pointer argument, number by number the same."""
+    if kind == "PetscInt":
+        return integers(value, where)
+    a = np.asarray(value)
+    if a.size and a.dtype.kind not in "iubfc":
+        raise TypeError("%s must be numbers, not of type %s" % (where, a.dtype))
+    if np.iscomplexobj(a) and _ARRAYS[kind].kind != "c":
+        raise TypeError("%s must be real numbers" % where)
+    out = a.astype(_ARRAYS[kind])
+    if _ARRAYS[kind].kind in "iu" and not np.array_equal(out, a):
+        raise TypeError("%s must be integers that fit %s, not %s" % (where, _ARRAYS[kind], a.ravel()[:5].tolist()))
+    return out
+
+
+def _expected(kind):
+    """The ctypes type that a pointer argument points to; None where anything may be."""
+    return _VALUES.get(kind) or structs.get(kind) or (ctypes.c_void_p if kind in _OBJECTS or not kind else None)
+
+
 def _array(kind, value, where, keep):
     """The address of what a pointer argument gets; `keep` collects what must live until the call has ended."""
     if value is None:
         return None
     if isinstance(value, (ctypes._SimpleCData, ctypes.Structure, ctypes.Array)):
+        there = value._type_ if isinstance(value, ctypes.Array) else type(value)
+        if _expected(kind) not in (None, there):  # it would be written beyond its end, or be read as something else
+            raise TypeError("%s must be of ctypes' %s, not %s" % (where, _expected(kind).__name__, there.__name__))
         return ctypes.addressof(value)
     if isinstance(value, str) and kind == "char":
         keep.append(ctypes.create_string_buffer(value.encode()))
@@ -97,7 +131,7 @@ def _array(kind, value, where, keep):
             if value.dtype != _ARRAYS[kind] or not (value.flags.c_contiguous or value.flags.f_contiguous):
                 raise TypeError("%s must be a contiguous array of %s, not %s" % (where, _ARRAYS[kind], value.dtype))
         else:
-            value = np.array(value, dtype=_ARRAYS[kind])
+            value = _converted(kind, value, where)
         keep.append(value)
         return value.ctypes.data
     if isinstance(value, (list, tuple)):  # of objects

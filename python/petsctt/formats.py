@@ -87,6 +87,8 @@ def write_binary(path, cores, complex_scalars=None, int64=False):
     head = [MAGIC, scalar.itemsize, 1, d, total // SPLIT, total % SPLIT, int(zero), 0, 0 if zero else 1, 0, 0, 0]
     for c in cores:
         head += [c.shape[1], 2]
+    if not int64 and total >= 2**31:
+        raise FormatError("%d numbers are more than a file of a PETSc with 32-bit indices holds" % total)
     with open(path, "wb") as handle:
         handle.write(np.array([CLASSID, total], dtype=">i8" if int64 else ">i4").tobytes())
         handle.write(np.array(head + ranks, dtype=scalar).tobytes())
@@ -103,24 +105,37 @@ def read_binary(path):
             break
     else:
         raise FormatError("%s: no vector of PETSc begins here" % path)
+    if len(data) < start + 16:
+        raise FormatError("%s: truncated, %d bytes where a vector begins" % (path, len(data)))
     total = int(np.frombuffer(data, integer, 2)[1])
-    if len(data) < start + 16 or np.frombuffer(data, ">f8", 1, start)[0] != MAGIC:
+    if np.frombuffer(data, ">f8", 1, start)[0] != MAGIC:
         raise FormatError("%s: an ordinary vector of %d entries, not a TT vector" % (path, total))
     scalar = ">c16" if np.frombuffer(data, ">f8", 2, start)[1] == 0 else ">f8"
-    if (len(data) - start) // np.dtype(scalar).itemsize < total:
+    if total < 16 or (len(data) - start) // np.dtype(scalar).itemsize < total:
         raise FormatError("%s: truncated, %d bytes for %d scalars" % (path, len(data) - start, total))
     a = np.frombuffer(data, scalar, total, start)
-    d = int(a[3].real)
-    N, r = a[12 : 12 + 2 * d : 2].real.astype(int), a[12 + 2 * d : 13 + 3 * d].real.astype(int)
+    d = _integer(path, "number of modes", a[3].real, 1, (total - 13) // 3)
+    if _integer(path, "version", a[2].real, 1, 1) and _integer(path, "length", a[4].real * SPLIT + a[5].real, 0, 2**62) != total:
+        raise FormatError("%s: damaged, %d scalars instead of %d" % (path, total, int(a[4].real) * SPLIT + int(a[5].real)))
+    N = [_integer(path, "size of mode %d" % k, a[12 + 2 * k].real, 1, 2**62) for k in range(d)]
+    r = [_integer(path, "TT rank %d" % k, a[12 + 2 * d + k].real, 1, 2**62) for k in range(d + 1)]
+    exponent = _integer(path, "exponent", a[9].real, -(10**15), 10**15)
     if a[6].real:
         return [np.zeros((1, n, 1)) for n in N]
-    cores = from_flat(a[13 + 3 * d :].astype(complex if scalar == ">c16" else float), N, r)
-    return _scaled(cores, a[8], int(a[9].real))
+    return _scaled(from_flat(a[13 + 3 * d :].astype(complex if scalar == ">c16" else float), N, r), a[8], exponent)
+
+
+def _integer(path, what, value, least, most):
+    if not (value == np.floor(value) and least <= value <= most):
+        raise FormatError("%s: damaged, %s %s" % (path, what, value))
+    return int(value)
 
 
 def _scaled(cores, mantissa, exponent):
     """The scale shared evenly among the cores, as it may be too large for one."""
     d = len(cores)
+    if exponent > 1000 * d:
+        raise FormatError("the scale of 2^%d is too large for cores of doubles" % exponent)
     out = [c * 2.0 ** (exponent // d + (k < exponent % d)) for k, c in enumerate(cores)]
     out[0] = out[0] * (mantissa if np.iscomplexobj(mantissa) and mantissa.imag else mantissa.real)
     return check_cores(out)

@@ -15,7 +15,7 @@ def create_mat(modes, local=None, comm=None):
     """A MATTT over these mode sizes, without terms: zero. `local` as for create_vec(). Call A.assemble() when the terms are there."""
     A = PETSc.Mat().create(comm)
     A.setType("tt")
-    call("MatTTSetModes", A, len(modes), local, [int(N) for N in modes])
+    call("MatTTSetModes", A, len(modes), local, list(modes))
     return A
 
 
@@ -43,7 +43,8 @@ def mode_mat(A, k, M):
     size = ((end - start, N), (end - start, N))
     if sparse or M.ndim == 1:
         if sparse:
-            rows = M.tocsr()[start:end]
+            rows = M.tocsr()[start:end].copy()  # not the caller's arrays, which change in place
+            rows.sum_duplicates()  # entries that occur twice count twice, which PETSc would not know
             rows.sort_indices()
             csr = rows.indptr, rows.indices, rows.data
         else:
@@ -70,7 +71,7 @@ def set_block_ranks(A, S):
     d = len(mat_modes(A))
     if len(S) != d + 1:
         raise ValueError("%d block ranks for an operator of %d modes, which has %d" % (len(S), d, d + 1))
-    call("MatTTSetBlockRanks", A, [int(s) for s in S])
+    call("MatTTSetBlockRanks", A, list(S))
 
 
 def set_block(A, k, i, j, coefficient, M):

@@ -4,7 +4,7 @@ import ctypes
 import numpy as np
 from petsc4py import PETSc
 
-from ._library import Int, IS_COMPLEX, Scalar, array_of, call, structs, wrap
+from ._library import Int, IS_COMPLEX, Scalar, array_of, call, integers, structs, wrap
 
 __all__ = ["create_vec", "modes", "ranks", "full_size", "ownership", "mode_vec", "set_constant", "set_rank_one", "set_random", "set_cores", "from_cores", "local_cores", "scale",
            "cores", "set_full", "from_array", "to_array", "entries", "extract", "contract", "norm_log10", "dot_log10", "orthogonalize", "orthogonality", "round", "set_rounding",
@@ -18,7 +18,7 @@ def create_vec(modes, local=None, comm=None):
     """A TT vector over these mode sizes, whose value is zero. `local`: for every mode AUTO, REPLICATED, DISTRIBUTED or the number of indices
     that this process owns; None is AUTO for all."""
     x = PETSc.Vec().create(comm)
-    call("VecTTSetModes", x, len(modes), local, [int(N) for N in modes])
+    call("VecTTSetModes", x, len(modes), local, list(modes))
     return x
 
 
@@ -99,7 +99,7 @@ def set_random(x, rank, seed=0):
 def _checked_ranks(r, d):
     if len(r) != d + 1:
         raise ValueError("%d TT ranks for %d modes: there must be %d, with the outer ones, which are 1" % (len(r), d, d + 1))
-    return [int(a) for a in r]
+    return r
 
 
 def set_cores(x, cores, local=False):
@@ -123,6 +123,9 @@ def set_cores(x, cores, local=False):
 
 def from_cores(cores, local=None, comm=None):
     """A new TT vector from its cores, whole on every process; see set_cores()."""
+    for k, c in enumerate(cores):
+        if np.ndim(c) != 3:
+            raise ValueError("core %d is of shape %s, not r x N x r'" % (k, np.shape(c)))
     x = create_vec([np.shape(c)[1] for c in cores], local, comm)
     set_cores(x, cores)
     return x
@@ -210,7 +213,7 @@ def to_array(x):
 
 def entries(x, indices):
     """The entries at `indices`, an array of m x d, on every process."""
-    indices = np.array(indices, dtype=PETSc.IntType, ndmin=2)
+    indices = np.atleast_2d(integers(indices, "indices"))
     d = len(modes(x))
     if indices.ndim != 2 or indices.shape[1] != d:
         raise ValueError("indices are of shape %s; there must be %d in each row" % (indices.shape, d))

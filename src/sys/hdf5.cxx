@@ -57,12 +57,12 @@ hid_t open_group_quietly(hid_t where, const char path[])
   return id;
 }
 
-// The text of a string attribute, of fixed or variable length; empty when there is none.
+// The text of a string attribute, of fixed or variable length; empty when there is none, or more than one: H5Aread() would write them all.
 std::string text_of(hid_t group, const char name[])
 {
   if (H5Aexists(group, name) <= 0) return std::string();
-  const Id attribute(H5Aopen(group, name, H5P_DEFAULT), H5Aclose), type(H5Aget_type(attribute), H5Tclose);
-  if (H5Tget_class(type) != H5T_STRING) return std::string();
+  const Id attribute(H5Aopen(group, name, H5P_DEFAULT), H5Aclose), type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+  if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) return std::string();
   if (H5Tis_variable_str(type) > 0) {
     char *text = nullptr;
     if (H5Aread(attribute, type, &text) < 0 || !text) return std::string();
@@ -213,6 +213,7 @@ PetscErrorCode HDF5Group::put(const char name[], const std::vector<PetscInt64> &
   const hsize_t n = a.size();
 
   PetscFunctionBegin;
+  PetscCall(fits_attribute(comm_, (PetscInt64)n));
   ID(space, H5Sclose, H5Screate_simple, 1, &n, nullptr);
   ID(attribute, H5Aclose, H5Acreate2, id_, name, H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT);
   CALL_HDF5(H5Awrite, attribute, H5T_NATIVE_INT64, a.data());
@@ -371,6 +372,16 @@ PetscErrorCode HDF5Group::length(const std::string &, PetscInt64 &) const { NO_H
 #endif
 
 namespace petsctt {
+
+PetscErrorCode HDF5Group::fits_attribute(MPI_Comm comm, PetscInt64 n)
+{
+  constexpr PetscInt64 most = 8000; // 64 kilobytes with what HDF5 adds
+
+  PetscFunctionBegin;
+  PetscCheck(n <= most, comm, PETSC_ERR_SUP, "An attribute of an HDF5 file has up to %lld integers, what is written here takes %lld: use a binary viewer for so many modes",
+             (long long)most, (long long)n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode HDF5Group::write(const std::string &name, const Slab &slab, const PetscScalar *data)
 {

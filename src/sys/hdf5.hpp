@@ -34,6 +34,8 @@ public:
   PetscErrorCode create(const HDF5Group &parent, const std::string &name);
   PetscErrorCode open(const HDF5Group &parent, const std::string &name);
 
+  // HDF5 limits the size of an attribute. Fails, before anything is changed in the file, unless there is room for n integers.
+  static PetscErrorCode fits_attribute(MPI_Comm comm, PetscInt64 n);
   PetscErrorCode put(const char name[], const std::vector<PetscInt64> &a);
   PetscErrorCode put(const char name[], PetscScalar a);
   PetscErrorCode put(const char name[], const std::string &text);

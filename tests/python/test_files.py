@@ -1,3 +1,4 @@
+import base64
 import os
 import re
 import subprocess
@@ -17,6 +18,22 @@ try:
     import h5py
 except ImportError:
     h5py = None
+
+# As Octave 7.3 wrote them by save("-v7", ...): G = {reshape(1:12,1,6,2), reshape(1:24,2,4,3)/7, reshape(1:15,3,5)/3}, and a struct x with the same
+# cores as TT-Toolbox keeps them, core = [G{1}(:); G{2}(:); G{3}(:)], n, r, ps, d, over.
+OCTAVE_CELL = (
+    "TUFUTEFCIDUuMCBNQVQtZmlsZSwgd3JpdHRlbiBieSBPY3RhdmUgNy4zLjAsIDIwMjYtMTItMDEgMTY6Mjk6MjIgVVRDICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg"
+    "ICAgICAgICAgICAgICAgICAgIAABSU0PAAAABAEAAHic42NgYKhgYmBgA9IcQMwIxaxIfGYwzcjgDqT5gHgGA0I9G5J6HigbJAY0EgwYoTQnECcwwMAHeyjDAUJxQGkBKC0CpSWgtAyU"
+    "VoDSSlBaBUqrQWkNB5D7fuBxH8hdLFA/obvvABBPUvEEokP2EPqS/e1tuSAE5T+y3w7mPoOKv7aH+Qci/8leFURN+gJV980ezFX5CVX/2z4PzPgL9z9EntEBop/JAaKO2QFiDosDRD2r"
+    "A8Q8Nnh4QfRxQvVxQfVxg/2/Aof/OaD+ZkXzdwUQh4LBVXsI/RTuLwj/q/3qVSDwC+5uCJ/JASLPCncXRJwLKs4Lj1cIXxAqLwSPZwDXGH8V"
+)
+OCTAVE_STRUCT = (
+    "TUFUTEFCIDUuMCBNQVQtZmlsZSwgd3JpdHRlbiBieSBPY3RhdmUgNy4zLjAsIDIwMjYtMTItMDEgMTY6Mjk6MjIgVVRDICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg"
+    "ICAgICAgICAgICAgICAgICAgIAABSU0PAAAATAEAAHic42MAAlYGBjYgxQHETEDMCBEC8xnhmJGhAizOwuAAFWsAEsn5RakMFIA8SjQDQRGF+guKKdOfQqH9+WWpFHmBD4hPMCLiD0Qj"
+    "x58xAyIOQYATiGfAOAwf7KEMBwjFAaUFoLQIlJaA0jJQWgFKK0FpFSitBqU1HCapeALRIXsIfcn+9rZcEILyH9lvB3OfQcVf28PcA5H/ZK8KoiZ9gar7Zg/mqvyEqv9tnwdm/IW7HyLP"
+    "CLWXyQGijtkBYg6LA0Q9qwPEPDa4fyH6OKH6uKD6uB1CweCqPYR+CncfhP/VfvUqEPgFtx/CZ4LqY4WbDxHngorzwsMXwheEygvBwxsUnx4MuOOTGUt8SsCiEx5PiPgDmReAxzwWLOYp"
+    "wM3DlT4+2FPHXC2IeQ1OUHO9wO61wGMuIwOmuRxwcznA+g3w6IcBZP0gAAAk9oyI"
+)
 
 HDF5 = h5py is not None and os.environ["PETSCTT_TEST_HDF5"] == "1"
 
@@ -174,6 +191,16 @@ class Import(unittest.TestCase):
             self.check(file, order="nrr")
             on_one(lambda: self.assertRaises(formats.FormatError, formats.read_cores, file))
 
+    def test_files_of_octave(self):
+        want = product([np.arange(1.0, 13).reshape((1, 6, 2), order="F"), np.arange(1.0, 25).reshape((2, 4, 3), order="F") / 7, np.arange(1.0, 16).reshape((3, 5, 1), order="F") / 3])
+        with folder() as path:
+            file = os.path.join(path, "a.mat")
+            for text in (OCTAVE_CELL, OCTAVE_STRUCT):
+                on_one(lambda: open(file, "wb").write(base64.b64decode(text)))
+                x = petsctt.from_file(file)
+                self.assertEqual(petsctt.ranks(x), [1, 2, 3, 1])
+                self.assertLess(distance(petsctt.to_array(x), want), 1e-14)
+
     def test_mat_file_of_version_7_3(self):
         if h5py is None:
             self.skipTest("no h5py")
@@ -244,6 +271,32 @@ class Import(unittest.TestCase):
             A = petsctt.assembled(petsctt.matrix_from_file(file))
             start, end = A.getOwnershipRange()
             self.assertLess(distance(A[start:end, :], np.einsum("aijb,bklc->kilj", *cores).reshape(24, 24)[start:end]), 1e-13)
+
+    def test_damaged_binary_files(self):
+        """Whatever number of the description is another one, or wherever the file ends, read_binary() says so."""
+        if COMM.size > 1:
+            self.skipTest("one process is enough")
+        with folder() as path:
+            file = os.path.join(path, "a.bin")
+            formats.write_binary(file, self.given)
+            with open(file, "rb") as handle:
+                good = handle.read()
+            width, d = 16 if COMPLEX else 8, 3
+            for end in list(range(0, 8 + width * (13 + 3 * d), 5)) + [len(good) - 1]:
+                with open(file, "wb") as handle:
+                    handle.write(good[:end])
+                self.assertRaises(formats.FormatError, formats.read_binary, file)
+            for position in (2, 3, 4, 5, 9, 12, 14, 12 + 2 * d, 13 + 2 * d):
+                for number in (-1.0, 0.5, 1e300, float("nan"), float("inf"), 77.0):
+                    if position == 9 and number in (-1.0, 77.0):
+                        continue  # an exponent may be that
+                    at = 8 + width * position
+                    with open(file, "wb") as handle:
+                        handle.write(good[:at] + np.array(number, ">f8").tobytes() + good[at + 8 :])
+                    self.assertRaises(formats.FormatError, formats.read_binary, file)
+            with open(file, "wb") as handle:
+                handle.write(good[:4] + b"\xff\xff\xff\xff" + good[8:])
+            self.assertRaises(formats.FormatError, formats.read_binary, file)
 
     def test_command(self):
         if COMM.size > 1:

@@ -48,6 +48,18 @@ class Operators(unittest.TestCase):
         start, end = B.getOwnershipRange()
         self.assertLess(distance(B[start:end, :], want[start:end]), 1e-13)
 
+    def test_entries_that_occur_twice(self):
+        """scipy adds them up; the matrix that is given stays as it is."""
+        M = sp.csr_matrix((np.array([1.0, 2.0, 5.0, 7.0]), np.array([3, 0, 3, 1]), np.array([0, 3, 4, 4, 4])), shape=(4, 4))
+        before = M.indices.copy()
+        A = petsctt.create_mat(N)
+        petsctt.add_term(A, 1.0, [None, M, None])
+        A.assemble()
+        want = np.zeros((4, 4))
+        want[0, 0], want[0, 3], want[1, 1] = 2.0, 6.0, 7.0
+        self.assertLess(distance(apply(A, self.x), kron(np.eye(12), want, np.eye(3)) @ self.full), 1e-13)
+        self.assertTrue(np.array_equal(M.indices, before))
+
     def test_blocks(self):
         L = [laplacian(n) for n in N]
         A = petsctt.create_mat(N)
@@ -147,6 +159,7 @@ class Operators(unittest.TestCase):
         self.assertRaises(ValueError, petsctt.add_term, A, 1.0, [np.eye(11), None, None])
         self.assertRaises(TypeError, petsctt.call, "MatTTAddTerm", A, 1.0, [1, None, None])
         self.assertRaises(ValueError, petsctt.set_block_ranks, A, [1, 2, 1])
+        self.assertRaises(TypeError, petsctt.set_block_ranks, A, [1, 2.5, 2, 1])
         with self.assertRaises(PETSc.Error) as caught:
             petsctt.block(A, 5, 0, 0)
         self.assertIn("must be in 0..2", str(caught.exception))

@@ -94,6 +94,18 @@ class Vectors(unittest.TestCase):
             (ValueError, lambda: petsctt.entries(x, [[1, 2, 3]])),
             (ValueError, lambda: petsctt.mode_vec(x, 0, np.ones(5))),
             (ValueError, lambda: petsctt.set_rounding(x, type="best")),
+            (ValueError, lambda: petsctt.from_cores([np.ones(3)])),
+            # numbers that a conversion would change
+            (OverflowError, lambda: petsctt.entries(x, [[2**64, 0]])),
+            (TypeError, lambda: petsctt.entries(x, [[1.5, 0]])),
+            (TypeError, lambda: petsctt.create_vec([4.5, 5])),
+            (TypeError, lambda: petsctt.extract(x, 0, [0, 2.5])),
+            (OverflowError, lambda: petsctt.create_vec([2**70, 5])),
+            # outputs that would be written beyond their end, or be read as something else
+            (TypeError, lambda: petsctt.call("VecTTGetModes", x, ctypes.c_int16(), None)),
+            (TypeError, lambda: petsctt.call("VecTTGetRoundRtol", x, ctypes.c_int())),
+            (TypeError, lambda: petsctt.call("VecTTGetRoundingInfo", x, petsctt.structs["MatConfluxInfo"]())),
+            (TypeError, lambda: petsctt.call("VecTTGetRanks", x, ctypes.c_int())),
             (TypeError, lambda: petsctt.call("VecTTSetMaxRank", x, 1.5)),
             (TypeError, lambda: petsctt.call("VecTTSetMaxRank", x)),
             (TypeError, lambda: petsctt.call("VecTTSetMaxRank", "x", 1)),
@@ -102,6 +114,8 @@ class Vectors(unittest.TestCase):
             (OverflowError, lambda: petsctt.call("VecTTSetRoundType", x, 2**40)),
         ):
             self.assertRaises(error, call)
+        if np.dtype(PETSc.IntType).itemsize == 4:
+            self.assertRaises(OverflowError, petsctt.entries, x, np.array([[2**32, 0]]))  # not the entry 0, 0
         if not COMPLEX:
             self.assertRaises(TypeError, petsctt.set_constant, x, 1j)
             self.assertRaises(TypeError, petsctt.from_cores, [1j * np.ones((1, 4, 1))])

@@ -4,6 +4,9 @@ static char help[] = "PETSc's nonlinear solvers over tensor trains: A u + u^3 = 
   A is the Laplacian of a d-dimensional cube, scaled to unit mesh width, plus the identity; b = 1. The cube of u is two entrywise products, each rounded; the
   Jacobian A + 3 diag(u o u) is a MATTT with a diagonal term. Every solver has to reach the tolerance by a residual that is computed once more from
   its solution, with roundings of 1e-13.
+
+  -known: b is made from a solution of TT rank 2, which has to be found. The eigenvalues of the Jacobian are at least 0.1, those of A, so that the error is at
+  most ten times the residual.
 */
 #include <petscsnes.h>
 #include <petsctt.h>
@@ -19,7 +22,7 @@ static char help[] = "PETSc's nonlinear solvers over tensor trains: A u + u^3 = 
 
 struct Problem {
   Mat      A = NULL;
-  Vec      b = NULL;
+  Vec      b = NULL, solution = NULL; // known, with -known
   PetscInt evaluations = 0, jacobians = 0;
 };
 
@@ -109,6 +112,40 @@ static PetscErrorCode TrueResidual(Problem &p, Vec u, PetscReal *residual)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// u = 0.2 + 0.3 times the product of sin(pi x_k), and b = A u + u^3 with roundings of 1e-13.
+static PetscErrorCode Known(Problem &p, PetscInt d, PetscInt n)
+{
+  std::vector<Vec> mode((size_t)d);
+  Vec              sines, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(p.b, &p.solution));
+  PetscCall(VecDuplicate(p.b, &sines));
+  PetscCall(VecDuplicate(p.b, &b));
+  for (PetscInt k = 0; k < d; k++) {
+    PetscInt     start, end;
+    PetscScalar *a;
+    PetscCall(VecTTCreateModeVec(sines, k, &mode[(size_t)k]));
+    PetscCall(VecGetOwnershipRange(mode[(size_t)k], &start, &end));
+    PetscCall(VecGetArrayWrite(mode[(size_t)k], &a));
+    for (PetscInt i = start; i < end; i++) a[i - start] = std::sin(PETSC_PI * (PetscReal)(i + 1) / (PetscReal)(n + 1));
+    PetscCall(VecRestoreArrayWrite(mode[(size_t)k], &a));
+  }
+  PetscCall(VecTTSetRankOne(sines, mode.data()));
+  for (Vec &v : mode) PetscCall(VecDestroy(&v));
+  PetscCall(VecTTSetRoundRtol(p.solution, 1e-13));
+  PetscCall(VecTTSetRoundRtol(b, 1e-13));
+  PetscCall(VecTTSetConstant(p.solution, 0.2));
+  PetscCall(VecAXPY(p.solution, 0.3, sines));
+  PetscCall(VecSet(p.b, 0));
+  PetscCall(Function(NULL, p.solution, b, &p));
+  PetscCall(VecCopy(b, p.b));
+  p.evaluations = 0;
+  PetscCall(VecDestroy(&sines));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Problem             p;
@@ -116,7 +153,9 @@ int main(int argc, char **argv)
   Mat                 J;
   Vec                 u, r;
   PetscInt            d = 4, n = 10, its, lits;
-  PetscReal           residual, rtol, round;
+  PetscReal           residual, rtol, round, error = 0, bound = 0;
+  PetscReal           again;
+  PetscBool           known = PETSC_FALSE, twice;
   const PetscInt     *ranks;
   SNESConvergedReason reason;
   SNESType            type;
@@ -126,7 +165,9 @@ int main(int argc, char **argv)
   PetscCall(PetscTTInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-d", &d, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-known", &known, NULL));
   PetscCall(Create(p, d, n));
+  if (known) PetscCall(Known(p, d, n));
   PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &J));
   PetscCall(MatCreateVecs(p.A, &u, &r));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
@@ -134,6 +175,12 @@ int main(int argc, char **argv)
   PetscCall(SNESSetJacobian(snes, J, J, Jacobian, &p));
   PetscCall(SNESSetFromOptions(snes));
   PetscCall(SNESSolve(snes, NULL, u));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-again", &again, &twice));
+  if (twice) { // from zero, to another tolerance
+    PetscCall(SNESSetTolerances(snes, PETSC_DEFAULT, again, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+    PetscCall(VecSet(u, 0));
+    PetscCall(SNESSolve(snes, NULL, u));
+  }
   PetscCall(SNESGetConvergedReason(snes, &reason));
   PetscCall(SNESGetIterationNumber(snes, &its));
   PetscCall(SNESGetLinearSolveIterations(snes, &lits));
@@ -145,15 +192,26 @@ int main(int argc, char **argv)
   for (PetscInt k = 0; k <= d; k++) rank = PetscMax(rank, ranks[k]);
   const PetscInt evaluations = p.evaluations;
   PetscCall(TrueResidual(p, u, &residual));
-  const bool reached = reason > 0 && residual < 1.5 * rtol; // at u = 0 the residual is b
+  if (known) {
+    PetscReal b, norm;
+    PetscCall(VecNorm(p.b, NORM_2, &b));
+    PetscCall(VecNorm(p.solution, NORM_2, &norm));
+    PetscCall(VecAXPY(p.solution, -1, u));
+    PetscCall(VecNorm(p.solution, NORM_2, &error));
+    error /= norm;
+    bound = 10 * 1.5 * rtol * b / norm;
+  }
+  const bool reached = reason > 0 && residual < 1.5 * rtol && error <= bound; // at u = 0 the residual is b
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %d steps, %d linear iterations, %d functions, %d Jacobians; rounded to %.0e, TT rank %d, recomputed residual %.2e: %s\n", type,
                         SNESConvergedReasons[reason], (int)its, (int)lits, (int)evaluations, (int)p.jacobians, (double)round, (int)rank, (double)residual, reached ? "reached" : "NOT REACHED"));
+  if (known) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "error %.2e, at most %.2e\n", (double)error, (double)bound));
   PetscCall(SNESDestroy(&snes));
   PetscCall(MatDestroy(&J));
   PetscCall(MatDestroy(&p.A));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&p.b));
+  PetscCall(VecDestroy(&p.solution));
   PetscCall(PetscFinalize());
   return reached ? 0 : 1;
 }

@@ -232,6 +232,37 @@ TEST_F(HDF5File, DamagedVectors)
     VEC_OK(VecDuplicate(x, y.out()));
     EXPECT_PETSC_ERROR(read(y, "x"), PETSC_ERR_FILE_UNEXPECTED, c.text);
   }
+  {
+    VecHandle x, y;
+    VEC_OK(make_vec({6, 5, 7}, "d", 3, 1, x.out()));
+    VEC_OK(write(x.get(), "x"));
+    damage([](hid_t file) { set_attribute(file, "/x", "scale", std::vector<long long>(is_complex ? 2 : 1, 0)); });
+    VEC_OK(VecDuplicate(x, y.out()));
+    EXPECT_PETSC_ERROR(read(y, "x"), PETSC_ERR_FILE_UNEXPECTED, "its scale is 0");
+  }
+  // texts where one is expected: HDF5 would write them all to where it is read
+  for (bool variable : {false, true}) {
+    VecHandle x, y;
+    VEC_OK(make_vec({6, 5, 7}, "d", 3, 1, x.out()));
+    VEC_OK(write(x.get(), "x"));
+    damage([variable](hid_t file) {
+      const hsize_t                  n = 1000;
+      const std::string              text(8, 'v');
+      const std::vector<const char *> pointers(n, text.c_str());
+      const std::string              fixed(8 * n, 'v');
+      const hid_t                    g = H5Gopen2(file, "/x", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &n, nullptr);
+      H5Tset_size(type, variable ? H5T_VARIABLE : 8);
+      H5Adelete(g, "petsctt_type");
+      const hid_t at = H5Acreate2(g, "petsctt_type", type, space, H5P_DEFAULT, H5P_DEFAULT);
+      EXPECT_GE(H5Awrite(at, type, variable ? (const void *)pointers.data() : (const void *)fixed.data()), 0);
+      H5Aclose(at);
+      H5Sclose(space);
+      H5Tclose(type);
+      H5Gclose(g);
+    });
+    VEC_OK(VecDuplicate(x, y.out()));
+    EXPECT_PETSC_ERROR(read(y, "x"), PETSC_ERR_FILE_UNEXPECTED, "has no attribute 'petsctt_type'");
+  }
   VecHandle x;
   VEC_OK(make_vec({6, 5, 7}, "d", 3, 1, x.out()));
   VEC_OK(write(x.get(), "x"));
@@ -243,6 +274,21 @@ TEST_F(HDF5File, DamagedVectors)
     H5Gclose(g);
   });
   EXPECT_PETSC_ERROR(read(x, "x"), PETSC_ERR_FILE_UNEXPECTED, "no attribute 'modes'");
+}
+
+// More modes than an attribute has room for: refused before anything happens to the file.
+TEST_F(HDF5File, TooManyModes)
+{
+  VecHandle                   x, y, many;
+  const std::vector<PetscInt> N(8100, 1);
+  VEC_OK(make_vec({6, 5, 7}, "d", 3, 1, x.out()));
+  VEC_OK(write(x.get(), "x"));
+  VEC_OK(VecCreate(PETSC_COMM_WORLD, many.out()));
+  VEC_OK(VecTTSetModes(many, (PetscInt)N.size(), nullptr, N.data()));
+  EXPECT_PETSC_ERROR(write(many.get(), "x", FILE_MODE_APPEND), PETSC_ERR_SUP, "use a binary viewer for so many modes");
+  VEC_OK(VecDuplicate(x, y.out()));
+  VEC_OK(read(y, "x"));
+  EXPECT_LT(distance(dense_of(y), dense_of(x)), 1e-15);
 }
 
 const std::vector<Int> sizes = {13, 4, 2};

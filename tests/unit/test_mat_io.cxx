@@ -82,14 +82,18 @@ PetscErrorCode write(Mat A, const char *name)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode load(MPI_Comm comm, const char *name, MatType type, Mat *A)
+PetscErrorCode load(MPI_Comm comm, const char *name, MatType type, Mat *A, bool mpiio = false)
 {
   ViewerHandle viewer;
 
   PetscFunctionBegin;
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetType(*A, type));
-  PetscCall(PetscViewerBinaryOpen(comm, name, FILE_MODE_READ, viewer.out()));
+  PetscCall(PetscViewerCreate(comm, viewer.out()));
+  PetscCall(PetscViewerSetType(viewer, PETSCVIEWERBINARY));
+  PetscCall(PetscViewerFileSetMode(viewer, FILE_MODE_READ));
+  PetscCall(PetscViewerBinarySetUseMPIIO(viewer, mpiio ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(PetscViewerFileSetName(viewer, name));
   PetscCall(MatLoad(*A, viewer)); // sizes not set, as in stock programs
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,6 +124,9 @@ TEST(MatIO, RoundTripOnOtherNumbersOfProcesses)
   check_loaded(B);
   MAT_OK(load(PETSC_COMM_SELF, file.name, MATTT, C.out())); // every process for itself
   check_loaded(C);
+  MatHandle D;
+  MAT_OK(load(PETSC_COMM_WORLD, file.name, MATTT, D.out(), true));
+  check_loaded(D);
   EXPECT_EQ(block_ranks(A), block_ranks(B));
   // what was loaded can be written again and is the same file
   TemporaryFile again;
@@ -163,9 +170,26 @@ TEST(MatIO, TruncatedAndDamagedFiles)
   for (long long cut = 0; cut < length; cut += cut < 300 ? 37 : length / 9) {
     if (world_rank() == 0) std::ofstream(file.name, std::ios::binary).write(content.data(), cut);
     MPI_Barrier(PETSC_COMM_WORLD);
+    for (bool mpiio : {false, true}) {
+      MatHandle B;
+      Quiet     quiet;
+      EXPECT_NE((int)load(PETSC_COMM_WORLD, file.name, MATTT, B.out(), mpiio), 0) << "cut at " << cut << " of " << length;
+      EXPECT_NE(Quiet::text().find("Truncated file"), std::string::npos) << Quiet::text();
+    }
+  }
+  // numbers that are possible, but not in a file of this length: said before so much memory is asked for
+  const std::vector<std::pair<std::size_t, std::uint32_t>> large = {{24, 9000000}, {32, 2000000000}, {136, 400000000}}; // d, N_0, E_0
+  for (const auto &field : large) {
+    if (world_rank() == 0) {
+      std::string damaged = content;
+      for (int b = 0; b < 4; b++) damaged[field.first + 4 + (std::size_t)b] = (char)(field.second >> (24 - 8 * b) & 255);
+      std::ofstream(file.name, std::ios::binary).write(damaged.data(), length);
+    }
+    MPI_Barrier(PETSC_COMM_WORLD);
     MatHandle B;
     Quiet     quiet;
-    EXPECT_NE((int)load(PETSC_COMM_WORLD, file.name, MATTT, B.out()), 0) << "cut at " << cut << " of " << length;
+    EXPECT_NE((int)load(PETSC_COMM_WORLD, file.name, MATTT, B.out()), 0) << "damaged at " << field.first;
+    EXPECT_NE(Quiet::text().find("Truncated file"), std::string::npos) << Quiet::text();
   }
   for (long long at : {8LL, 24LL, 40LL, 80LL, 112LL}) { // integers of the header
     if (world_rank() == 0) {
@@ -202,6 +226,22 @@ TEST(MatIO, ForeignFiles)
     EXPECT_NE((int)load(PETSC_COMM_SELF, ours.name, MATAIJ, C.out()), 0);
     EXPECT_NE(Quiet::text().find("Not a matrix object"), std::string::npos) << Quiet::text();
   }
+}
+
+TEST(MatIO, OtherProcessesAreRefused)
+{
+  TemporaryFile file;
+  MatHandle     A, B;
+  ViewerHandle  viewer;
+  if (world_size() == 1) GTEST_SKIP() << "there is one process";
+  MAT_OK(make(A.out()));
+  MAT_OK(write(A, file.name));
+  MAT_OK(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file.name, FILE_MODE_READ, viewer.out()));
+  MAT_OK(MatCreate(PETSC_COMM_SELF, B.out()));
+  MAT_OK(MatSetType(B, MATTT));
+  Quiet quiet;
+  EXPECT_NE((int)MatLoad(B, viewer), 0);
+  EXPECT_NE(Quiet::text().find("is on 1 processes, the viewer on"), std::string::npos) << Quiet::text();
 }
 
 TEST(MatIO, ModesOfTheMatrixMustFit)

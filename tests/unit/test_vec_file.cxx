@@ -155,6 +155,22 @@ TEST_F(VecTTFile, OtherModesAreRefused)
   EXPECT_PETSC_ERROR(read({z}), PETSC_ERR_FILE_UNEXPECTED, "nominal size 30");
 }
 
+// A vector that every process has for itself, and one file for all of them, or the other way round.
+TEST_F(VecTTFile, OtherProcessesAreRefused)
+{
+  VecHandle    x, own;
+  ViewerHandle viewer;
+  if (test_vec::size() == 1) GTEST_SKIP() << "there is one process";
+  VEC_OK(make_vec({6, 5}, "d", 2, 1, x.out()));
+  VEC_OK(write({x}));
+  VEC_OK(VecCreate(PETSC_COMM_SELF, own.out()));
+  VEC_OK(open(FILE_MODE_READ, nullptr, nullptr, viewer));
+  EXPECT_PETSC_ERROR(VecTTLoad(own, viewer), PETSC_ERR_ARG_NOTSAMECOMM, "is on 1 processes, the viewer on");
+  VEC_OK(VecTTSetModes(own, 2, nullptr, std::vector<PetscInt>{6, 5}.data()));
+  EXPECT_PETSC_ERROR(VecView(own, viewer), PETSC_ERR_ARG_NOTSAMECOMM, "is on 1 processes, the viewer on");
+  EXPECT_PETSC_ERROR(VecLoad(own, viewer), PETSC_ERR_ARG_NOTSAMECOMM, "is on 1 processes, the viewer on");
+}
+
 // On every process the same error, that says what is wrong, and nobody waits.
 TEST_F(VecTTFile, DamagedFilesAreRefused)
 {
@@ -199,6 +215,16 @@ TEST_F(VecTTFile, DamagedFilesAreRefused)
   other[header + (12 + 6) * w + 1] = '\x18'; // r_0: another number
   put(other);
   refused("TT rank 0");
+  other = good;
+  for (std::size_t i = 0; i < w; ++i) other[header + 8 * w + i] = 0; // mantissa of the scale
+  put(other);
+  refused("its scale is 0");
+  if (sizeof(PetscInt) == 8) { // so many scalars that their bytes do not fit 64 bits, and too few for a description
+    other    = good.substr(0, header + 3 * w);
+    other[8] = '\x20';
+    put(other);
+    refused("Truncated file");
+  }
   // an index size that is not ours; newer PETSc reads it
   std::string header_of_other;
   for (PetscInt64 number : {(PetscInt64)VEC_FILE_CLASSID, (PetscInt64)((good.size() - header) / w)})

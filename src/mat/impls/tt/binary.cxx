@@ -1,4 +1,5 @@
 #include "mat/impls/tt/file.hpp"
+#include "sys/binary.hpp"
 
 #include <algorithm>
 #include <petscviewer.h>
@@ -26,15 +27,6 @@ PetscErrorCode write_ints(PetscViewer viewer, const std::vector<Int64> &a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Fails on all processes alike when the file ends too early.
-PetscErrorCode read_ints(PetscViewer viewer, Int64 n, std::vector<Int64> &a)
-{
-  PetscFunctionBegin;
-  PetscCallTT(a.resize((std::size_t)n));
-  if (n) PetscCall(PetscViewerBinaryRead(viewer, a.data(), (PetscInt)n, NULL, PETSC_INT64));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode write_factor(PetscViewer viewer, const Space &space, Int k, Mat M)
 {
   MPI_Comm comm = space.comm().mpi();
@@ -42,14 +34,17 @@ PetscErrorCode write_factor(PetscViewer viewer, const Space &space, Int k, Mat M
 
   PetscFunctionBegin;
   PetscCall(share_of(space, k, M, share));
-  PetscInt mine = (PetscInt)share.columns.size(), before = 0, total = 0;
-  PetscCallMPI(MPI_Scan(&mine, &before, 1, MPIU_INT, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(&mine, &total, 1, MPIU_INT, MPI_SUM, comm));
+  Int64 mine = (Int64)share.columns.size(), before = 0, total = 0;
+  PetscCallMPI(MPI_Scan(&mine, &before, 1, MPIU_INT64, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(&mine, &total, 1, MPIU_INT64, MPI_SUM, comm));
   before -= mine;
+  PetscCheck(total <= PETSC_MAX_INT, comm, PETSC_ERR_SUP,
+             "A factor of mode %lld has %lld non-zeros, more than a binary file of this PETSc can hold (%lld): use HDF5, or 64-bit indices", (long long)k, (long long)total,
+             (long long)PETSC_MAX_INT);
   PetscCall(write_ints(viewer, {total}));
   PetscCall(PetscViewerBinaryWriteAll(viewer, share.lengths.data(), (PetscInt)share.lengths.size(), share.start, space.N(k), PETSC_INT64));
-  PetscCall(PetscViewerBinaryWriteAll(viewer, share.columns.data(), mine, before, total, PETSC_INT64));
-  PetscCall(PetscViewerBinaryWriteAll(viewer, share.values.data(), mine, before, total, PETSC_SCALAR));
+  PetscCall(PetscViewerBinaryWriteAll(viewer, share.columns.data(), (PetscInt)mine, (PetscInt)before, (PetscInt)total, PETSC_INT64));
+  PetscCall(PetscViewerBinaryWriteAll(viewer, share.values.data(), (PetscInt)mine, (PetscInt)before, (PetscInt)total, PETSC_SCALAR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,34 +81,72 @@ PetscErrorCode MatView_TT_Binary(Mat A, PetscViewer viewer)
 
 namespace {
 
-PetscErrorCode read_header(PetscViewer viewer, MPI_Comm comm, StoredOperator &h)
+// Reads numbers for all processes, and fails on all alike, with nothing allocated, where the file is shorter than the numbers it announces.
+struct Reader {
+  PetscViewer viewer;
+  PetscInt64  left; // bytes; -1: not known
+
+  PetscErrorCode read(Int64 n, std::size_t bytes, PetscDataType type, void *a)
+  {
+    PetscFunctionBegin;
+    if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscViewerBinaryRead(viewer, a, (PetscInt)n, NULL, type));
+    if (left >= 0) left -= n * (Int64)bytes;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode holds(Int64 n, std::size_t bytes) const
+  {
+    PetscFunctionBegin;
+    PetscCheck(left < 0 || n <= left / (Int64)bytes, PetscObjectComm((PetscObject)viewer), PETSC_ERR_FILE_UNEXPECTED,
+               "Truncated file: %lld numbers of the MATTT in it should follow, %lld bytes are left", (long long)n, (long long)left);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode ints(Int64 n, std::vector<Int64> &a)
+  {
+    PetscFunctionBegin;
+    PetscCall(holds(n, sizeof(Int64)));
+    PetscCallTT(a.resize((std::size_t)n));
+    PetscCall(read(n, sizeof(Int64), PETSC_INT64, a.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode scalars(Int64 n, std::vector<Scalar> &a)
+  {
+    PetscFunctionBegin;
+    PetscCall(holds(n, sizeof(Scalar)));
+    PetscCallTT(a.resize((std::size_t)n));
+    PetscCall(read(n, sizeof(Scalar), PETSC_SCALAR, a.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+PetscErrorCode read_header(Reader &file, MPI_Comm comm, StoredOperator &h)
 {
   std::vector<Int64> a;
 
   PetscFunctionBegin;
-  PetscCall(read_ints(viewer, 1, a));
+  PetscCall(file.ints(1, a));
   PetscCheck(a[0] >> 32 == magic >> 32, comm, PETSC_ERR_FILE_UNEXPECTED, "The file holds no MATTT here: its first number is %lld (a stored matrix of another type starts with %d)",
              (long long)(a[0] >> 32), MAT_FILE_CLASSID);
   PetscCheck(a[0] == magic, comm, PETSC_ERR_FILE_UNEXPECTED, "The MATTT in the file has format %lld, this library reads format %lld",
              (long long)(a[0] & 0xffffffff), (long long)(magic & 0xffffffff));
-  PetscCall(read_ints(viewer, 3, a));
+  PetscCall(file.ints(3, a));
   PetscCheck(a[0] == (Int64)sizeof(PetscReal) && a[1] == (is_complex ? 1 : 0), comm, PETSC_ERR_FILE_UNEXPECTED,
              "The MATTT in the file has %s numbers with %lld-byte reals, this PETSc has %s numbers with %d-byte reals", a[1] ? "complex" : "real",
              (long long)a[0], is_complex ? "complex" : "real", (int)sizeof(PetscReal));
   PetscCall(in_range(comm, "number of modes", {a[2]}, 1, 10000000));
   h.d = (Int)a[2];
-  PetscCall(read_ints(viewer, h.d, h.N));
-  PetscCall(read_ints(viewer, h.d, h.kind));
-  PetscCall(read_ints(viewer, h.d + 1, h.S));
-  PetscCall(read_ints(viewer, h.d, h.F));
-  PetscCall(read_ints(viewer, h.d, h.E));
+  PetscCall(file.ints(h.d, h.N));
+  PetscCall(file.ints(h.d, h.kind));
+  PetscCall(file.ints(h.d + 1, h.S));
+  PetscCall(file.ints(h.d, h.F));
+  PetscCall(file.ints(h.d, h.E));
   PetscCall(check_operator(comm, h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Every process reads all rows in pieces and keeps its own: what one of them finds wrong all do, and nobody waits in vain.
 // Cost: the non-zeros of the factor sent to all processes.
-PetscErrorCode read_factor(PetscViewer viewer, const Space &space, Int k, Mat *out)
+PetscErrorCode read_factor(Reader &file, const Space &space, Int k, Mat *out)
 {
   constexpr Int64     piece = 1 << 20;
   MPI_Comm            comm = space.comm().mpi();
@@ -122,10 +155,10 @@ PetscErrorCode read_factor(PetscViewer viewer, const Space &space, Int k, Mat *o
   std::vector<Scalar> values;
 
   PetscFunctionBegin;
-  PetscCall(read_ints(viewer, 1, one));
+  PetscCall(file.ints(1, one));
   const Int64 total = one[0];
   PetscCall(in_range(comm, "number of non-zeros", one, 0, PETSC_MAX_INT));
-  PetscCall(read_ints(viewer, N, lengths));
+  PetscCall(file.ints(N, lengths));
   PetscCall(in_range(comm, "row length", lengths, 0, N));
   Int64 sum = 0, first = 0, last = 0; // non-zeros; those of this process are [first, last)
   for (PetscInt i = 0; i < N; i++) {
@@ -136,35 +169,34 @@ PetscErrorCode read_factor(PetscViewer viewer, const Space &space, Int k, Mat *o
   if (n == 0) first = last = 0;
   PetscCheck(sum == total, comm, PETSC_ERR_FILE_UNEXPECTED, "The MATTT in the file is damaged: rows add up to %lld non-zeros instead of %lld", (long long)sum,
              (long long)total);
+  PetscCall(file.holds(total, sizeof(Int64) + sizeof(Scalar)));
   std::vector<PetscInt>    ia(1, 0), ja;
   std::vector<PetscScalar> va;
   PetscCallTT(ja.reserve((std::size_t)(last - first)); va.reserve((std::size_t)(last - first)));
   for (PetscInt i = start; i < start + n; i++) ia.push_back(ia.back() + (PetscInt)lengths[i]);
   for (Int64 at = 0; at < total; at += piece) {
     const Int64 m = std::min(piece, total - at), from = std::max(at, first), to = std::min(at + m, last);
-    PetscCall(read_ints(viewer, m, columns));
+    PetscCall(file.ints(m, columns));
     PetscCall(in_range(comm, "column", columns, 0, N - 1));
     for (Int64 p = from; p < to; p++) ja.push_back((PetscInt)columns[p - at]);
   }
   for (Int64 at = 0; at < total; at += piece) {
     const Int64 m = std::min(piece, total - at), from = std::max(at, first), to = std::min(at + m, last);
-    PetscCallTT(values.resize((std::size_t)m));
-    PetscCall(PetscViewerBinaryRead(viewer, values.data(), (PetscInt)m, NULL, PETSC_SCALAR));
+    PetscCall(file.scalars(m, values));
     for (Int64 p = from; p < to; p++) va.push_back(values[p - at]);
   }
   PetscCall(factor_of_rows(space, k, ia.data(), ja.data(), va.data(), out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_blocks(PetscViewer viewer, MPI_Comm comm, const StoredOperator &h, Int k, BlockCore &core)
+PetscErrorCode read_blocks(Reader &file, MPI_Comm comm, const StoredOperator &h, Int k, BlockCore &core)
 {
   std::vector<Int64>  where;
   std::vector<Scalar> c;
 
   PetscFunctionBegin;
-  PetscCall(read_ints(viewer, 3 * h.E[k], where));
-  PetscCallTT(c.resize((std::size_t)h.E[k]));
-  if (h.E[k]) PetscCall(PetscViewerBinaryRead(viewer, c.data(), (PetscInt)h.E[k], NULL, PETSC_SCALAR));
+  PetscCall(file.ints(3 * h.E[k], where));
+  PetscCall(file.scalars(h.E[k], c));
   PetscCall(blocks_of(comm, h, k, where, c, core));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -178,22 +210,24 @@ PetscErrorCode MatLoad_TT_Binary(Mat A, PetscViewer viewer)
   std::vector<Int64> end;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerSetUp(viewer));
-  PetscCall(read_header(viewer, comm, h));
+  Ahead ahead;
+  PetscCall(look_ahead(viewer, &ahead));
+  Reader file{viewer, ahead.left};
+  PetscCall(read_header(file, comm, h));
   PetscCall(take_modes(A, h));
   MatTT     &t = data_of(A);
   BlockTrain blocks;
   PetscCallTT(blocks = zero_blocks(h.d));
   for (Int k = 0; k < h.d; k++) {
-    PetscCall(read_blocks(viewer, comm, h, k, blocks[k]));
+    PetscCall(read_blocks(file, comm, h, k, blocks[k]));
     for (Int64 f = 0; f < h.F[k]; f++) {
       MatHandle M;
       Int       number;
-      PetscCall(read_factor(viewer, *t.space, k, M.out()));
+      PetscCall(read_factor(file, *t.space, k, M.out()));
       PetscCall(factor_index(t, k, M, &number));
     }
   }
-  PetscCall(read_ints(viewer, 1, end));
+  PetscCall(file.ints(1, end));
   PetscCheck(end[0] == magic, comm, PETSC_ERR_FILE_UNEXPECTED, "The MATTT in the file is damaged: its end mark is missing");
   PetscCall(take_blocks(A, std::move(blocks)));
   PetscFunctionReturn(PETSC_SUCCESS);

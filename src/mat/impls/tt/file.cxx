@@ -1,4 +1,5 @@
 #include "mat/impls/tt/file.hpp"
+#include "sys/binary.hpp"
 
 #include <algorithm>
 #include <petscviewer.h>
@@ -151,6 +152,7 @@ PetscErrorCode MatLoad_TT(Mat A, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERHDF5, &hdf5));
   PetscCheck(binary || hdf5, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A MATTT is loaded from a binary or HDF5 viewer, not one of type %s",
              ((PetscObject)viewer)->type_name);
+  PetscCall(require_same_processes((PetscObject)A, viewer));
   if (binary) PetscCall(MatLoad_TT_Binary(A, viewer));
   else PetscCall(MatLoad_TT_HDF5(A, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -137,6 +137,7 @@ PetscErrorCode MatView_TT_HDF5(Mat A, PetscViewer viewer)
   PetscCall(describe_operator(A, h));
   const MatTT &t     = data_of(A);
   const bool   first = t.space->comm().rank() == 0;
+  PetscCall(HDF5Group::fits_attribute(PetscObjectComm((PetscObject)A), (PetscInt64)h.S.size()));
   PetscCall(group.create(viewer, (PetscObject)A, "mattt"));
   PetscCall(group.put("modes", h.N));
   PetscCall(group.put("distribution", h.kind));

@@ -1,4 +1,5 @@
 #include "mat/impls/tt/impl.hpp"
+#include "sys/binary.hpp"
 
 #include <set>
 
@@ -100,6 +101,7 @@ PetscErrorCode MatView_TT(Mat A, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERHDF5, &hdf5));
+  if (binary || hdf5) PetscCall(require_same_processes((PetscObject)A, viewer));
   if (ascii) PetscCall(view_ascii(A, viewer));
   else if (binary) PetscCall(MatView_TT_Binary(A, viewer));
   else if (hdf5) PetscCall(MatView_TT_HDF5(A, viewer));

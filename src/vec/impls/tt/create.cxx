@@ -243,7 +243,7 @@ PetscErrorCode VecDestroyVecs_TT(PetscInt m, Vec v[])
   Sums and products increase the TT ranks and are rounded by the policy of the vector that takes the result; duplicates inherit
   it. When no tolerance is given it is tied to that of the solver: 1e-3 times the -ksp_rtol in the options database (with the prefix
   of the vector, else without; 1e-5 when there is none), but not less than 1e-13. With -ksp_rtol 1e-8 vectors are rounded to 1e-11. A smaller -snes_rtol
-  or -ts_rtol counts in its place, and a vector given to a `SNES` learns of the tolerance of that solver in `SNESSetUp()`, also when it is
+  or -ts_rtol counts in its place, and a vector given to a `SNES` learns of the tolerance of that solver in `SNESSolve()`, also when it is
   the default, 1e-8: the residual of Newton's method is a difference of rounded terms and does not fall below the rounding errors of these.
 
   Operations that need an array (`VecGetArray()`, `VecSetValues()`, scatters, pointwise division and the like) are not supported;

@@ -115,6 +115,7 @@ PetscErrorCode read_head(Vec packed, StoredTrain &h)
   PetscCheck(is_integer(p[1], -1e15, 1e15) && is_integer(p[2], 0, d) && is_integer(p[3], 0, d), comm, PETSC_ERR_FILE_UNEXPECTED,
              "Damaged TT vector: exponent %g, orthogonal cores %g and %g of %" PetscInt_FMT, (double)PetscRealPart(p[1]), (double)PetscRealPart(p[2]), (double)PetscRealPart(p[3]), d);
   PetscCallTT(h.scale = Scaled(p[0], (std::int64_t)PetscRealPart(p[1])));
+  PetscCheck(h.zero || !h.scale.is_zero(), comm, PETSC_ERR_FILE_UNEXPECTED, "Damaged TT vector: its scale is 0, but it is not marked as zero");
   h.left  = (Int)PetscRealPart(p[2]);
   h.right = (Int)PetscRealPart(p[3]);
   p += fixed_part - packed_head;

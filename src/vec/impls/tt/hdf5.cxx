@@ -65,6 +65,7 @@ PetscErrorCode read_head(const HDF5Group &group, MPI_Comm comm, StoredTrain &h)
   PetscCall(group.get("scale_exponent", 1, a));
   PetscCall(in_range(comm, group, "scale_exponent", a, -(PetscInt64)1000000000000000, (PetscInt64)1000000000000000));
   PetscCallTT(h.scale = Scaled(mantissa, a[0]));
+  PetscCheck(h.zero || !h.scale.is_zero(), comm, PETSC_ERR_FILE_UNEXPECTED, "Damaged TT vector %s: its scale is 0, but it is not marked as zero", group.path());
   PetscCall(group.get("orthogonal_left", 1, a));
   PetscCall(in_range(comm, group, "orthogonal_left", a, 0, (PetscInt64)N.size()));
   h.left = (Int)a[0];
@@ -95,6 +96,7 @@ PetscErrorCode view_hdf5(Vec v, PetscViewer viewer)
     for (Int k = 0; k < x.d(); ++k) kind.push_back(one ? 2 : space.replicated(k) ? 1 : 0);
     for (Int k = 0; k <= x.d(); ++k) r.push_back(x.r(k));
   });
+  PetscCall(HDF5Group::fits_attribute(PetscObjectComm((PetscObject)v), (PetscInt64)r.size()));
   PetscCall(group.create(viewer, (PetscObject)v, "vectt"));
   PetscCall(group.put("modes", N));
   PetscCall(group.put("distribution", kind));

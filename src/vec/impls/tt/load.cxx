@@ -1,26 +1,19 @@
 // VecLoad(). A VECTT has an operation for it. A vector whose sizes are not known never gets so far: PETSc reads an ordinary vector
 // of scalars into it, by VecGetArray() and VecRestoreArray(), and our files are made such that this goes well (file.cxx). What
 // has been read is turned into a tensor train when the array is restored.
+#include "sys/binary.hpp"
 #include "sys/handle.hpp"
 #include "vec/impls/tt/ttimpl.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <petscmat.h>
 #include <set>
-#include <unistd.h>
 
 using namespace petsctt;
 
 namespace {
-
-// Bytes of the file counted from where the viewer stands, as they are on disk: get(offset, count, to), and how many there are.
-struct Peek {
-  std::function<bool(PetscInt64, std::size_t, unsigned char *)> get;
-  PetscInt64                                                    left = -1; // -1: not known (a pipe)
-};
 
 std::uint64_t big_endian(const unsigned char *p, std::size_t n)
 {
@@ -43,7 +36,7 @@ PetscReal real_from(const unsigned char *p)
 }
 
 // What is wrong with what comes next in the file, as far as can be said before it is read; empty when nothing is.
-std::string wrong_file(const Peek &file)
+std::string wrong_file(const Ahead &file)
 {
   constexpr std::size_t ws = sizeof(PetscScalar);
   std::size_t           w  = sizeof(PetscInt); // of an integer in the file
@@ -63,7 +56,6 @@ std::string wrong_file(const Peek &file)
     return "Not a file of PETSc, or not a vector next in it: the number there is " + std::to_string((long long)id) + ", a vector has " + std::to_string((long long)VEC_FILE_CLASSID);
   if (rows > PETSC_MAX_INT) return "The vector in the file has " + std::to_string((long long)rows) + " scalars, more than this PETSc can count: use one with 64-bit indices";
   if (rows < packed_head) return "Not a TT vector but an ordinary vector of " + std::to_string((long long)rows) + " entries; load it into a standard vector and call VecTTSetFull()";
-  const PetscInt64  need = 2 * w + rows * ws;
   const std::size_t seen = 2 * w + packed_head * ws;
   if (file.left >= (PetscInt64)seen && file.get(0, seen, b)) {
     PetscScalar head[packed_head];
@@ -78,7 +70,9 @@ std::string wrong_file(const Peek &file)
     const std::string wrong = wrong_head(head, (PetscInt)rows);
     if (!wrong.empty()) return wrong;
   }
-  if (file.left < need) return "Truncated file: the vector takes " + std::to_string((long long)need) + " bytes, " + std::to_string((long long)file.left) + " are left";
+  if ((file.left - (PetscInt64)(2 * w)) / (PetscInt64)ws < rows) // the product of what a damaged file says may not fit
+    return "Truncated file: the vector has " + std::to_string((long long)rows) + " scalars of " + std::to_string(ws) + " bytes, " + std::to_string((long long)file.left) +
+           " bytes are left";
   return std::string();
 }
 
@@ -88,41 +82,15 @@ PetscErrorCode check_file(PetscViewer viewer)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)viewer);
   PetscMPIInt rank;
-  PetscBool   skip, mpiio = PETSC_FALSE;
-  Peek        file;
+  PetscBool   skip;
+  Ahead       file;
   char        message[512] = "";
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerSetUp(viewer));
   PetscCall(PetscViewerBinaryGetSkipHeader(viewer, &skip));
   PetscCheck(!skip, comm, PETSC_ERR_SUP, "A TT vector cannot be read by a viewer that skips headers");
-  PetscCall(PetscViewerBinaryGetUseMPIIO(viewer, &mpiio));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (mpiio) {
-#if defined(PETSC_HAVE_MPIIO)
-    MPI_File   fh;
-    MPI_Offset here, size;
-    PetscCall(PetscViewerBinaryGetMPIIODescriptor(viewer, &fh));
-    PetscCall(PetscViewerBinaryGetMPIIOOffset(viewer, &here));
-    PetscCallMPI(MPI_File_get_size(fh, &size));
-    char native[] = "native";
-    PetscCallMPI(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, native, MPI_INFO_NULL)); // PETSc sets it anew for every read
-    file.left = size - here;
-    file.get  = [fh, here](PetscInt64 at, std::size_t n, unsigned char *to) {
-      MPI_Status status;
-      return MPI_File_read_at(fh, here + at, to, (int)n, MPI_BYTE, &status) == MPI_SUCCESS;
-    };
-#endif
-  } else if (rank == 0) {
-    int fd;
-    PetscCall(PetscViewerBinaryGetDescriptor(viewer, &fd));
-    const off_t here = lseek(fd, 0, SEEK_CUR), end = here < 0 ? here : lseek(fd, 0, SEEK_END);
-    if (here >= 0 && end >= 0) {
-      (void)lseek(fd, here, SEEK_SET);
-      file.left = (PetscInt64)end - here;
-    }
-    file.get = [fd, here](PetscInt64 at, std::size_t n, unsigned char *to) { return pread(fd, to, n, here + at) == (ssize_t)n; };
-  }
+  PetscCall(look_ahead(viewer, &file));
   if (rank == 0) PetscCallTT(std::snprintf(message, sizeof(message), "%s", wrong_file(file).c_str()));
   PetscCallMPI(MPI_Bcast(message, (PetscMPIInt)sizeof(message), MPI_CHAR, 0, comm));
   if (message[0]) {
@@ -159,6 +127,7 @@ PetscErrorCode load_train(Vec v, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERHDF5, &hdf5));
   PetscCheck(binary || hdf5, comm, PETSC_ERR_SUP, "A TT vector is loaded from a binary or HDF5 viewer, not one of type %s", ((PetscObject)viewer)->type_name);
+  PetscCall(require_same_processes((PetscObject)v, viewer));
   if (hdf5) PetscCall(read_hdf5(v, viewer, space, &x));
   else {
     PetscCall(check_file(viewer));

@@ -1,3 +1,4 @@
+#include "sys/binary.hpp"
 #include "vec/impls/tt/ttimpl.hpp"
 
 #include <algorithm>
@@ -149,6 +150,7 @@ PetscErrorCode VecView_TT(Vec v, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERHDF5, &hdf5));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
+  if (binary || hdf5) PetscCall(require_same_processes((PetscObject)v, viewer));
   if (ascii) PetscCall(view_ascii(v, viewer));
   else if (string) {
     PetscCall(require_vectt(v, "VecView"));
