@@ -1,7 +1,6 @@
 // Factors of MATSEQDENSE, MATMPIDENSE and MATSCALAPACK by the distributed LU and Cholesky of src/lu.
+#include "base/buffer.hpp"
 #include "mat/solver/conflux/conflux.hpp"
-
-#include <memory>
 
 namespace petsctt::conflux {
 
@@ -45,6 +44,7 @@ PetscErrorCode DenseFactor::refine(char op, Count nrhs, const Scalar *b, Count l
   const Count ldr = PetscMax(m, 1), ldd = PetscMax(n, 1);
   PetscCall(agree_on_memory(PetscObjectComm((PetscObject)A.get()), (double)PetscMin(block, nrhs) * (double)(ldr + ldd), "residuals"));
   Buffer r((std::size_t)(ldr * PetscMin(block, nrhs))), d((std::size_t)(ldd * PetscMin(block, nrhs)));
+  r.fill(0); // some libraries read what they are to overwrite
   for (Count first = 0; first < nrhs; first += block) {
     const Count k = PetscMin(block, nrhs - first);
     for (PetscInt s = 0; s < settings.refine; ++s) {
@@ -77,7 +77,7 @@ PetscErrorCode DenseFactor::solve(Mat, char op, Count k, const Scalar *b, Count 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-DenseFactor *factor_of(Mat F) { return static_cast<DenseFactor *>(F->data); }
+DenseFactor *factor_of(Mat F) { return static_cast<DenseFactor *>(common(F)); }
 
 PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
 {

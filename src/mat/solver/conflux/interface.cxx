@@ -131,7 +131,7 @@ PetscErrorCode MatConfluxSetTile(Mat F, PetscInt tile)
   By default the limit is the memory that is free when the factorisation begins, shared among the processes of a machine; with a grid of the user's there is none.
 
   The limit is for the factorisation: rows of the matrix itself and right-hand sides are not counted, nor, of `MATAIJ`, anything but the factors of the interface. Whatever the limit,
-  a factorisation or a large block of right-hand sides for which a process cannot take the memory fails with `PETSC_ERR_MEM` on all processes before it begins.
+  a factorisation or a block of right-hand sides for which a process cannot take the memory fails with `PETSC_ERR_MEM` on all processes before it begins.
 
 .seealso: `MATSOLVERCONFLUX`, `MatConfluxSetGrid()`
 @*/
