@@ -158,6 +158,6 @@ TEST(ConfluxFailure, OneProcessWithoutMemoryForFew)
 // So many that the factors move, which takes more of them at a time
 TEST(ConfluxFailure, OneProcessWithoutMemoryForMany)
 {
-  if (!limits_work || size() == 1) GTEST_SKIP() << "one process, or the address space cannot be limited";
-  expect_agreement(1000, 4000, 1.2e7);
+  if (!limits_work || size() == 1 || size() > 4) GTEST_SKIP() << "one process, or many that need little each, or the address space cannot be limited";
+  expect_agreement(1000, 4000, 2.1e7);
 }

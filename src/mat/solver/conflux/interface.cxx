@@ -39,7 +39,7 @@
 
   A pivot that is exactly zero, or a number that is not finite, ends the factorisation on all processes; `PCSetUp()` then reports
   `PC_FAILED` (`KSP_DIVERGED_PC_FAILED`), `MatFactorGetErrorZeroPivot()` the number of the pivot (its column, as in
-  LAPACK's info), and `MatSolve()` and `MatMatSolve()` give Inf. -pc_factor_zeropivot and -pc_factor_shift_type mean nothing to dense matrices.
+  LAPACK's info), and `MatSolve()` and `MatMatSolve()` give Inf; `KSPMatSolve()` ends with the same reason. -pc_factor_zeropivot and -pc_factor_shift_type mean nothing to dense matrices.
 
   There are no functions for the determinant and the inertia: nothing but the solves is offered.
 

@@ -82,6 +82,8 @@ template <char op> PetscErrorCode matsolve(Mat F, Mat B, Mat X)
   if (F->factorerrortype) {
     PetscCall(PetscInfo(F, "MatFactorError %d\n", (int)F->factorerrortype));
     PetscCall(set_infinite(x));
+    // KSPMatSolve() of KSPPREONLY repeats this by an operation that dense matrices do not have in PETSc 3.18, and would fail instead of saying why
+    if (!x->ops->setinf) x->ops->setinf = set_infinite;
   } else {
     PetscCall(as_dense(B, copy_b, &b));
     PetscCall(MatGetSize(b, NULL, &k));
