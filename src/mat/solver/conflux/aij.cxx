@@ -158,8 +158,8 @@ PetscErrorCode symbolic(Mat F, Mat A, IS, IS, const MatFactorInfo *)
   PetscCheck(m == n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "Matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, m, n);
   PetscCall(MatHasCongruentLayouts(A, &congruent));
   PetscCheck(congruent, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The rows and the columns of the matrix are not distributed alike");
-  lu_of(F).ready = false;
   PetscCall(read_sparse_options(F));
+  lu_of(F).ready = false;
   PetscCallTT(PetscThrowTT(analyse(F, A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -357,8 +357,8 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *info)
 
   PetscFunctionBegin;
   const StageScope stage(events().factorisation);
-  lu_of(F).ready = false;
   PetscCall(conflux::check_layouts(F, 'N', A->rmap, A->cmap));
+  lu_of(F).ready = false;
   PetscCallTT(PetscThrowTT(factor(F, A, info)));
   lu_of(F).ready = true;
   PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &found));

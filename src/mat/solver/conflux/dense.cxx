@@ -93,7 +93,6 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
 
   PetscFunctionBegin;
   const StageScope stage(events().factorisation);
-  f->ready = false;
   PetscCall(check_layouts(F, 'N', A->rmap, A->cmap));
   PetscCall(read_options(F, f->settings));
   F->erroriffailure = A->erroriffailure; // PCLU sets it on the matrix
@@ -107,6 +106,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
   PetscCall(MatGetOwnershipRangesColumn(D, &columns));
   PetscCall(MatDenseGetLDA(D, &lda));
   PetscCall(MatDenseGetArrayRead(D, &a));
+  f->ready = false;
   PetscCall(f->dense.factor(PetscObjectComm((PetscObject)A), F->factortype, rows, columns, a, lda, f->settings, F));
   PetscCall(MatDenseRestoreArrayRead(D, &a));
   f->A = MatHandle();
