@@ -14,32 +14,19 @@ namespace {
 constexpr Count longest = longest_message;
 constexpr int   tag     = 3; // of panels; teams have others
 
-void check_mpi(int ierr, const char *call)
-{
-  if (ierr != MPI_SUCCESS) fail(PETSC_ERR_MPI, "%s returned error %d", call, ierr);
-}
-
 } // namespace
 
-Cholesky::Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const SymmetricGrid &grid) : g_(grid), starts_(std::move(row_starts))
+Cholesky::Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const SymmetricGrid &grid) : Factorization(comm, std::move(row_starts), grid.n), g_(grid)
 {
-  check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
-  check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
   g_.tile = std::min(g_.tile, std::max<Count>(g_.n, 1)); // arrays of tile x tile are made
-  PETSCTT_REQUIRE((int)starts_.size() == size_ + 1 && starts_.back() == g_.n, PETSC_ERR_ARG_SIZ,
-                  "Row ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
   PETSCTT_REQUIRE(g_.layers >= 1 && g_.tile >= 1 && g_.active() <= size_, PETSC_ERR_ARG_OUTOFRANGE,
                   "A grid of %d layers of %d processes, of which there are %d", g_.layers, g_.per_layer(), size_);
   PETSCTT_REQUIRE(g_.pattern != Pattern::plane || (int)g_.element.size() == g_.classes, PETSC_ERR_ARG_INCOMP, "A plane that was not made by symmetric_grid()");
   const double block = (double)g_.class_rows(0) * (double)wl(std::min(g_.tile, g_.n), g_.layers - 1);
   PETSCTT_REQUIRE((double)g_.tile * (double)g_.tile < longest && block < longest, PETSC_ERR_SUP,
                   "Tiles of %lld and %g entries of a panel in one message; at most %lld: more processes or narrower tiles", (long long)g_.tile, block, (long long)longest);
-  comm_ = comm;
-  if (size_ > 1) check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"); // communicators are few, and one process sends nothing
   active_ = rank_ < g_.active();
-  std::vector<int> everybody((std::size_t)size_), layers;
-  for (int p = 0; p < size_; ++p) everybody[(std::size_t)p] = p;
-  world_ = Team(comm_, everybody, 1, &ledger_);
+  std::vector<int> layers;
   classes_of_.resize((std::size_t)g_.per_layer());
   for (int a = 0; a < g_.classes; ++a) {
     members_.push_back(g_.members(a));
@@ -59,13 +46,6 @@ Cholesky::Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const Symmetric
       for (int p : members_[(std::size_t)a]) group[(std::size_t)group_index(a, p, l)] = g_.process(p, l);
     groups_.emplace_back(comm_, group, 10 + a, &ledger_);
   }
-}
-
-Cholesky::~Cholesky()
-{
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (!finalized && size_ > 1) MPI_Comm_free(&comm_);
 }
 
 // Begins at another process for each class, so that what the first or last of a group has more of goes round.
@@ -177,14 +157,13 @@ void Cholesky::distribute(const Scalar *a, Count lda)
     for (Count c = first(s) * g_.tile; c < std::min(end, first(s + 1) * g_.tile); ++c) words += (double)(end - std::max(begin, c));
     sent = std::max(sent, words);
   }
-  const double memory   = predict_cholesky(g_).memory;
-  const bool   there    = can_take_memory((active_ ? std::max(memory, sent) : sent) * (double)sizeof(Scalar));
-  Scalar       found[3] = {there ? (Real)0 : (Real)1, is_finite(top) ? (Real)0 : (Real)1, is_finite(top) ? top : (Real)0};
-  world_.max(found, 3);
-  PETSCTT_REQUIRE(real(found[0]) == 0, PETSC_ERR_MEM, "Not all processes have the %g words that the factor of order %lld needs on %d layers of %d processes", memory, (long long)g_.n, g_.layers,
+  const double memory = predict_cholesky(g_).memory;
+  const double words  = (active_ ? std::max(memory, sent) : sent) + (double)scratch;
+  const Found  all    = agree(can_take_memory(words * (double)sizeof(Scalar)), top);
+  PETSCTT_REQUIRE(all.memory, PETSC_ERR_MEM, "Not all processes have the %g words that the factor of order %lld needs on %d layers of %d processes", memory, (long long)g_.n, g_.layers,
                   g_.per_layer());
-  outcome_.finite = real(found[1]) == 0;
-  outcome_.max_a  = real(found[2]);
+  outcome_.finite = all.finite;
+  outcome_.max_a  = all.top;
   if (!outcome_.finite) return;
   if (active_) allocate();
   // entries of a piece: on the diagonal, its lower triangle
@@ -235,20 +214,13 @@ void Cholesky::distribute(const Scalar *a, Count lda)
   }
 }
 
-void Cholesky::load(const Scalar *a, Count lda)
+void Cholesky::clear()
 {
-  factored_ = false;
-  outcome_  = Outcome();
+  outcome_ = Outcome();
   pairs_.clear();
   columns_.clear();
   panels_.clear();
   u_.clear();
-  ledger_  = Ledger();
-  largest_ = 0;
-  distribute(a, lda);
-  traffic_        = Traffic();
-  traffic_.layout = ledger_;
-  loaded_         = true;
 }
 
 void Cholesky::factorize()

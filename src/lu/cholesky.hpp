@@ -2,8 +2,8 @@
 #define PETSCTT_LU_CHOLESKY_HPP
 
 #include "base/blas.hpp"
+#include "lu/factorization.hpp"
 #include "lu/plan.hpp"
-#include "lu/team.hpp"
 
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace petsctt::lu {
 //
 // L stays where its tiles are, a slice of the tile's columns on each layer. The factors of the diagonal tiles are on all processes that have the
 // tile's class.
-class Cholesky {
+class Cholesky : public Factorization {
 public:
   // What a factorisation found, the same on all processes.
   struct Outcome {
@@ -27,20 +27,10 @@ public:
   };
 
   // Collective on comm, which is duplicated unless it has one process. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of what is solved for.
+  // Of A the lower triangle is read, and of the diagonal the real part.
   Cholesky(MPI_Comm comm, std::vector<Count> row_starts, const SymmetricGrid &grid);
-  ~Cholesky();
-  Cholesky(const Cholesky &)            = delete;
-  Cholesky &operator=(const Cholesky &) = delete;
 
-  // The rows of this process, column-major, of which the lower triangle is read, and of the diagonal the real part: brings A to where it is factorised, and
-  // factorises it. Collective, both; or factor() for both. load() throws PETSC_ERR_MEM on all processes where one has not the memory that the plan predicts.
-  void load(const Scalar *a, Count lda);
-  void factorize();
-  void factor(const Scalar *a, Count lda)
-  {
-    load(a, lda);
-    factorize();
-  }
+  void factorize() override;
   // X = A^-1 B; rows of this process of both. Throws if there are no factors. Collective. b may be x.
   void solve(Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);
 
@@ -49,11 +39,8 @@ public:
   // The lower triangle of L, n x n column-major, on process 0 of comm, which alone gives memory; what is above is not written. Collective.
   void gather(Scalar *l) const;
 
-  struct Traffic {
-    Ledger layout, factor, solve; // bringing A here; factorising; all solves since
-  };
-  const Traffic &traffic() const { return traffic_; }
-  double         memory_words() const; // of this process, factors and what the factorisation needed at its largest
+  double memory_words() const override;
+  double solve_words(Count nrhs) const override;
 
 private:
   // Tiles of two different classes: rows of the lower class, columns of the higher one. Where a tile's row number is below its column number, it is the
@@ -108,7 +95,8 @@ private:
   }
   double held() const; // words in buffers now
   void allocate();
-  void distribute(const Scalar *a, Count lda);
+  void clear() override;
+  void distribute(const Scalar *a, Count lda) override;
   void put(Count i, Count j, Count row, Count column, Count rows, const Scalar *from);
   void steps();
   void begin(Count k);
@@ -122,19 +110,14 @@ private:
   void forward(Block &b) const;
   void backward(Block &b) const;
 
-  MPI_Comm           comm_ = MPI_COMM_NULL;
-  int                rank_ = 0, size_ = 1, p_ = 0, l_ = 0; // p_: number in the layer
-  bool               active_ = false, loaded_ = false, factored_ = false;
-  SymmetricGrid      g_;
-  std::vector<Count> starts_;
-  mutable Ledger     ledger_;
-  Traffic            traffic_;
-  Outcome            outcome_;
+  int           p_ = 0, l_ = 0; // p_: number in the layer
+  SymmetricGrid g_;
+  Outcome       outcome_;
 
   std::vector<std::vector<int>> members_;    // of each class, in a layer
   std::vector<std::vector<int>> classes_of_; // of each process of a layer
   std::vector<int>              classes_, slot_; // classes of this process; where a class is among them
-  Team                          world_, layers_;
+  Team                          layers_;
   std::vector<Team>             groups_; // for each class here: all processes of all layers that have it, see group_index()
   int                           group_size() const { return g_.per_class() * g_.layers; }
   int                           group_index(int cls, int p, int l) const;
@@ -150,7 +133,6 @@ private:
   std::vector<View>                views_;
   std::vector<MPI_Request>         receives_, sends_[2];
   Buffer                           received_[2], gathered_;
-  double                           largest_ = 0; // words in buffers at the most
 };
 
 } // namespace petsctt::lu

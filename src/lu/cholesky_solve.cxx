@@ -122,14 +122,28 @@ void Cholesky::backward(Block &b) const
   }
 }
 
+namespace {
+
+constexpr Count at_a_time = 512; // right-hand sides that are solved for at a time
+
+} // namespace
+
+// What comes here and what is sent of it, the rows of the classes here, and what is sent of these
+double Cholesky::solve_words(Count nrhs) const
+{
+  Count most = 0;
+  for (int p = 0; p < size_; ++p) most = std::max(most, starts_[(std::size_t)p + 1] - starts_[(std::size_t)p]);
+  const double n = (double)std::min(nrhs, at_a_time), on = std::max<double>(1, (double)members_.size() / (double)std::max<std::size_t>(1, classes_of_[0].size()));
+  return n * (2. * (double)most + 4. * (double)g_.n / on) + scratch;
+}
+
 void Cholesky::solve(Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx)
 {
   PETSCTT_REQUIRE(factored_, PETSC_ERR_ORDER, "There is no factor to solve with");
   ledger_ = Ledger();
-  constexpr Count block = 512;
-  for (Count first = 0; first < nrhs; first += block) {
+  for (Count first = 0; first < nrhs; first += at_a_time) {
     Block r;
-    r.n = std::min(block, nrhs - first);
+    r.n = std::min(at_a_time, nrhs - first);
     if (active_)
       for (int a : classes_) {
         const int g = groups_[(std::size_t)slot(a)].me(), Z = group_size();

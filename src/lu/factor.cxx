@@ -23,8 +23,6 @@ Count LU::message_size(Count k, Count rows) const
 void LU::steps()
 {
   const Count K = g_.tiles();
-  pivots_.resize((std::size_t)g_.n);
-  alive_after_.assign((std::size_t)K, 0);
   diagonal_ = Buffer((std::size_t)(g_.local_tiles(j_) * g_.tile * g_.tile));
   if (K == 0) return;
   const Count most = header + g_.tile * g_.tile + g_.tile + ml_ * ((g_.tile + g_.layers - 1) / g_.layers);

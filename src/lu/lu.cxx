@@ -12,11 +12,6 @@ namespace petsctt::lu {
 
 namespace {
 
-void check_mpi(int ierr, const char *call)
-{
-  if (ierr != MPI_SUCCESS) fail(PETSC_ERR_MPI, "%s returned error %d", call, ierr);
-}
-
 Real largest_of(const Scalar *a, Count n)
 {
   Real top = 0;
@@ -26,13 +21,11 @@ Real largest_of(const Scalar *a, Count n)
 
 } // namespace
 
-LU::LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vector<Count> column_starts) : g_(grid), starts_(std::move(row_starts)), column_starts_(std::move(column_starts))
+LU::LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vector<Count> column_starts) : Factorization(comm, std::move(row_starts), grid.n), g_(grid), column_starts_(std::move(column_starts))
 {
   if (column_starts_.empty()) column_starts_ = starts_;
   g_.tile = std::min(g_.tile, std::max<Count>(g_.n, 1)); // arrays of tile x tile are made
-  check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
-  check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
-  PETSCTT_REQUIRE((int)starts_.size() == size_ + 1 && starts_.back() == g_.n && (int)column_starts_.size() == size_ + 1 && column_starts_.back() == g_.n, PETSC_ERR_ARG_SIZ, "Row ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
+  PETSCTT_REQUIRE((int)column_starts_.size() == size_ + 1 && column_starts_.back() == g_.n, PETSC_ERR_ARG_SIZ, "Column ranges of %d processes do not make a matrix of order %lld", size_, (long long)g_.n);
   PETSCTT_REQUIRE(g_.px >= 1 && g_.py >= 1 && g_.layers >= 1 && g_.active() <= size_, PETSC_ERR_ARG_OUTOFRANGE, "A grid of %d x %d x %d processes, of which there are %d", g_.px, g_.py, g_.layers, size_);
   PETSCTT_REQUIRE(g_.tile >= 1 && g_.tile < 32768, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %lld columns; 1 to 32767 are possible", (long long)g_.tile);
   PETSCTT_REQUIRE((double)g_.n < 1 / std::numeric_limits<Real>::epsilon(), PETSC_ERR_SUP, "Row numbers up to %lld cannot be sent as scalars", (long long)g_.n);
@@ -40,12 +33,7 @@ LU::LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vect
   const Count message = 1 + g_.tile + g_.tile * g_.tile + g_.local_rows(0) * ((g_.tile + g_.layers - 1) / g_.layers);
   PETSCTT_REQUIRE(g_.py == 1 || message <= longest_message, PETSC_ERR_SUP, "Panels of %lld entries in one message; at most %lld: more processes or narrower tiles", (long long)message,
                   (long long)longest_message);
-  comm_ = comm;
-  if (size_ > 1) check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"); // communicators are few, and one process sends nothing
   active_ = rank_ < g_.active();
-  std::vector<int> everybody((std::size_t)size_);
-  for (int p = 0; p < size_; ++p) everybody[(std::size_t)p] = p;
-  world_ = Team(comm_, everybody, 1, &ledger_);
   if (!active_) return;
   i_ = g_.row_of(rank_);
   j_ = g_.col_of(rank_);
@@ -68,13 +56,6 @@ LU::LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vect
   nl_        = g_.local_cols(j_);
 }
 
-LU::~LU()
-{
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (!finalized && size_ > 1) MPI_Comm_free(&comm_);
-}
-
 double LU::memory_words() const
 {
   double factors = (double)(a_.size() + diagonal_.size());
@@ -94,22 +75,27 @@ Count LU::batch() const
   return std::max<Count>(1, std::min((per_column + 7) / 8, (Count)tiles));
 }
 
-// The matrix, and what the plan says of the rest; before that what is sent and received to bring it here. Whether this process has the memory.
+// The matrix, lists of its rows, and what the plan says of the rest, with lists of messages; before that what is sent and received to bring it here. Whether this
+// process has the memory.
 bool LU::allocate()
 {
   const double columns = (double)batch() * (double)g_.tile;
   const double sent    = (double)(starts_[(std::size_t)rank_ + 1] - starts_[(std::size_t)rank_]) * std::min((double)g_.n, columns * g_.py);
-  if (!active_) return can_take_memory(sent * (double)sizeof(Scalar));
+  if (!active_) return can_take_memory((sent + scratch) * (double)sizeof(Scalar));
   try {
     const std::size_t size = (std::size_t)(ml_ * nl_);
     if (a_.size() != size) a_ = Buffer(); // not two of them at a time
     diagonal_ = Buffer();
     if (a_.size() != size) a_ = Buffer(size);
+    row_at_.resize((std::size_t)ml_);
+    where_.resize((std::size_t)ml_);
+    pivots_.resize((std::size_t)g_.n);
+    alive_after_.resize((std::size_t)g_.tiles());
   } catch (const std::bad_alloc &) {
     return false;
   }
   const double received = std::min((double)nl_, columns) * (double)(ml_ / g_.layers + 1);
-  return can_take_memory(std::max(sent + received, predict_lu(g_).memory - (double)a_.size()) * (double)sizeof(Scalar));
+  return can_take_memory((std::max(sent + received, predict_lu(g_).memory - (double)a_.size()) + scratch) * (double)sizeof(Scalar));
 }
 
 void LU::distribute(const Scalar *a, Count lda)
@@ -119,21 +105,18 @@ void LU::distribute(const Scalar *a, Count lda)
   const bool  memory     = allocate();
   if (active_ && memory) {
     a_.fill(0);
-    row_at_.resize((std::size_t)ml_);
-    where_.resize((std::size_t)ml_);
     for (Count r = 0; r < ml_; ++r) row_at_[(std::size_t)r] = i_ + r * g_.px;
     for (Count r = 0; r < ml_; ++r) where_[(std::size_t)r] = r;
     alive_ = ml_;
   }
   Real top = 0;
   for (Count c = 0; c < g_.n; ++c) raise(top, largest_of(a + c * lda, end - begin));
-  Scalar found[3] = {memory ? (Real)0 : (Real)1, is_finite(top) ? (Real)0 : (Real)1, is_finite(top) ? top : (Real)0};
-  world_.max(found, 3);
-  if (real(found[0]) != 0) a_ = Buffer();
-  PETSCTT_REQUIRE(real(found[0]) == 0, PETSC_ERR_MEM, "Not all processes have the %g words that the factors of order %lld need on a grid of %d x %d x %d processes", predict_lu(g_).memory,
+  const Found all = agree(memory, top);
+  if (!all.memory) a_ = Buffer();
+  PETSCTT_REQUIRE(all.memory, PETSC_ERR_MEM, "Not all processes have the %g words that the factors of order %lld need on a grid of %d x %d x %d processes", predict_lu(g_).memory,
                   (long long)g_.n, g_.px, g_.py, g_.layers);
-  outcome_.finite = real(found[1]) == 0;
-  outcome_.max_a  = real(found[2]);
+  outcome_.finite = all.finite;
+  outcome_.max_a  = all.top;
   if (!outcome_.finite) return;
   std::vector<Count> out((std::size_t)size_), in((std::size_t)size_);
   for (Count t0 = 0; t0 < per_column; t0 += batch) {
@@ -179,20 +162,13 @@ void LU::distribute(const Scalar *a, Count lda)
   }
 }
 
-void LU::load(const Scalar *a, Count lda)
+void LU::clear()
 {
-  factored_ = loaded_ = false;
-  outcome_  = Outcome();
+  outcome_ = Outcome();
   steps_.clear();
   step_     = 0;
   complete_ = false;
   credit_   = 0;
-  ledger_   = Ledger();
-  largest_  = 0;
-  distribute(a, lda);
-  traffic_        = Traffic();
-  traffic_.layout = ledger_;
-  loaded_         = true;
 }
 
 void LU::factorize()

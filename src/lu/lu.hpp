@@ -2,8 +2,8 @@
 #define PETSCTT_LU_LU_HPP
 
 #include "base/blas.hpp"
+#include "lu/factorization.hpp"
 #include "lu/plan.hpp"
-#include "lu/team.hpp"
 
 #include <optional>
 #include <utility>
@@ -43,24 +43,12 @@ struct Outcome {
 // L and U stay where their rows and columns of A are: with the grid row of the row of A that was the pivot, tile k of the columns in grid column k mod py.
 // Of a tile's columns of L, and of a tile's rows of U, each layer has a slice; what it lacks of U is zero, and what it lacks of L is not read. The factors of
 // the diagonal tiles are on all processes of the tile's grid column.
-class LU {
+class LU : public Factorization {
 public:
   // Collective on comm, which is duplicated unless it has one process. Process p has rows [row_starts[p], row_starts[p + 1]) of A and of B, and rows of X by
   // column_starts, which are the row_starts unless given; the other way round for transposed solves.
   LU(MPI_Comm comm, std::vector<Count> row_starts, const Grid &grid, std::vector<Count> column_starts = {});
-  ~LU();
-  LU(const LU &)            = delete;
-  LU &operator=(const LU &) = delete;
-
-  // The rows of this process, column-major: brings A to where it is factorised, and factorises it. Collective, both; or factor() for both. Throws
-  // PETSC_ERR_MEM on all processes where one has not the memory that the plan predicts.
-  void load(const Scalar *a, Count lda);
-  void factorize();
-  void factor(const Scalar *a, Count lda)
-  {
-    load(a, lda);
-    factorize();
-  }
+  void factorize() override;
   // X = A^-1 B, A^-T B or A^-H B for op = N, T, C; rows of this process of both. Throws if there are no factors. Collective. b may be x where
   // rows and columns are split alike. In the way of schedule().
   void solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx);
@@ -78,12 +66,8 @@ public:
   // L below and U on and above the diagonal, n x n column-major on process 0 of comm, which alone gives memory. Collective.
   void gather(Scalar *packed) const;
 
-  struct Traffic {
-    Ledger layout, factor, solve, prepare; // bringing A here; factorising; all solves since, and what some ways of solving need first
-    double words = 0, messages = 0;        // of the solves and what they needed first, as predicted for an active process
-  };
-  const Traffic &traffic() const { return traffic_; }
-  double         memory_words() const; // of this process, factors and what the factorisation needed at its largest
+  double memory_words() const override;
+  double solve_words(Count nrhs) const override;
 
 private:
   struct Mask; // rows that leave, and who takes their places
@@ -97,7 +81,8 @@ private:
 
   Count batch() const;
   bool  allocate();
-  void  distribute(const Scalar *a, Count lda);
+  void  clear() override;
+  void  distribute(const Scalar *a, Count lda) override;
   void steps();
   void panel(Count k, Scalar *message);
   void tournament(Count k, const Buffer &rows, Count m, const std::vector<Count> &ids, Buffer &top);
@@ -144,14 +129,10 @@ private:
   void wide_solve(Block &b) const;
   void wide_solve_transposed(Block &b, char op) const;
 
-  MPI_Comm           comm_ = MPI_COMM_NULL;
-  int                rank_ = 0, size_ = 1, i_ = 0, j_ = 0, l_ = 0;
-  bool               active_ = false, loaded_ = false, factored_ = false;
+  int                i_ = 0, j_ = 0, l_ = 0;
   Grid               g_;
-  std::vector<Count> starts_, column_starts_;
-  mutable Ledger     ledger_;
-  Traffic            traffic_;
-  Team               world_, ring_team_, row_, row_plane_, col_, col_plane_, layers_; // see the constructor
+  std::vector<Count> column_starts_;
+  Team               ring_team_, row_, row_plane_, col_, col_plane_, layers_; // see the constructor
   Ring               rings_[2];
   Outcome            outcome_;
 
@@ -170,7 +151,6 @@ private:
   Count               step_     = 0;      // tiles of a wide step
   std::vector<Buffer> steps_;             // for each wide step, the factors of its diagonal block; on the process of the step
   Buffer              messages_[2];
-  double              largest_ = 0;       // words in buffers at the most
 };
 
 } // namespace petsctt::lu

@@ -2,6 +2,7 @@
 #include "lu/block.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 // Solves with the factors where they are, tile by tile: what moves are right-hand sides. With c layers that work together, n right-hand sides take
 // N n (1 + 1/c) (1/px + 1/py) words per process; see plan_solve.cxx.
@@ -341,6 +342,20 @@ void LU::solve_by(const Schedule &s)
 {
   PETSCTT_REQUIRE(s.step >= 1, PETSC_ERR_ARG_OUTOFRANGE, "Steps of %lld tiles", (long long)s.step);
   asked_ = s;
+}
+
+// What comes here and what is sent of it; partial sums and tiles, or whole columns and panels of the factors; and what is sent of these.
+double LU::solve_words(Count nrhs) const
+{
+  Count most = 0;
+  for (int p = 0; p < size_; ++p)
+    most = std::max({most, starts_[(std::size_t)p + 1] - starts_[(std::size_t)p], column_starts_[(std::size_t)p + 1] - column_starts_[(std::size_t)p]});
+  const Schedule s = schedule(nrhs);
+  const Way      way = s.way;
+  const double   N = (double)g_.n, n = (double)std::min(nrhs, solve_block(g_, way)), sent = n * (double)most;
+  if (way == Way::columns) return sent + 2 * N * std::ceil(n / g_.active()) + 3 * N * (double)g_.tile + scratch;
+  const double first = way == Way::wide && step_ != s.step ? predict_preparation(g_, s).memory : 0;
+  return 2 * sent + 4 * N / std::min(g_.px, g_.py) * std::ceil(way == Way::apart ? n / g_.layers : n) + first + scratch;
 }
 
 const SolvePlan &LU::plan(Count nrhs) const

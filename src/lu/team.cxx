@@ -10,11 +10,6 @@ namespace {
 
 constexpr Count chunk = longest_message;
 
-void check_mpi(int ierr, const char *call)
-{
-  if (ierr != MPI_SUCCESS) fail(PETSC_ERR_MPI, "%s returned error %d", call, ierr);
-}
-
 void wait_all(std::vector<MPI_Request> &requests)
 {
   if (!requests.empty()) check_mpi(MPI_Waitall((int)requests.size(), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
@@ -22,6 +17,11 @@ void wait_all(std::vector<MPI_Request> &requests)
 }
 
 } // namespace
+
+void check_mpi(int ierr, const char *call)
+{
+  if (ierr != MPI_SUCCESS) fail(PETSC_ERR_MPI, "%s returned error %d", call, ierr);
+}
 
 Team::Team(MPI_Comm comm, std::vector<int> members, int tag, Ledger *ledger) : comm_(comm), members_(std::move(members)), tag_(tag), ledger_(ledger)
 {

@@ -11,7 +11,10 @@
 // Communication of the dense factorisations: point-to-point messages only, so that what is counted is exactly what was sent.
 namespace petsctt::lu {
 
-constexpr Count longest_message = Count(1) << 27; // entries: below the range of an int in bytes as well
+constexpr Count longest_message = (Count(1) << 30) / (Count)sizeof(Scalar); // entries: below the range of an int in bytes as well
+
+// Throws PETSC_ERR_MPI unless a call of MPI was successful.
+void check_mpi(int ierr, const char *call);
 
 // Sent and received by this process. One word is one Scalar; a message to itself is none, and an empty one is not sent.
 struct Ledger {

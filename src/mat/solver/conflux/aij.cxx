@@ -159,6 +159,7 @@ PetscErrorCode symbolic(Mat F, Mat A, IS, IS, const MatFactorInfo *)
   PetscCall(MatHasCongruentLayouts(A, &congruent));
   PetscCheck(congruent, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The rows and the columns of the matrix are not distributed alike");
   PetscCall(read_sparse_options(F));
+  lu_of(F).ready = false;
   PetscCallTT(PetscThrowTT(analyse(F, A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,7 +193,7 @@ PetscErrorCode extract_all(Mat F, Mat A)
 }
 
 // The part of the factorisation that a process does alone: `weak` are unknowns without which its interior may do better.
-PetscErrorCode factor_interior(SparseLU &f, Count k, Buffer &c, vector<PetscInt> *weak, bool *out_of_memory)
+PetscErrorCode try_interior(SparseLU &f, Count k, Buffer &c, vector<PetscInt> *weak, bool *out_of_memory)
 {
   constexpr Real singular = 100 * PETSC_MACHINE_EPSILON, growth = 1e6;
   BlockOutcome   outcome;
@@ -211,6 +212,14 @@ PetscErrorCode factor_interior(SparseLU &f, Count k, Buffer &c, vector<PetscInt>
   if (!good) PetscCall(weak_unknowns(f.sub[0], f.block, k, weak));
   PetscCall(PetscInfo(NULL, "Interior of %lld unknowns: %s, reciprocal condition %g, largest entry of the Schur complement %g, %zu unknowns to move\n", (long long)f.n_i(),
                       outcome.factored ? "factored" : "not factored", (double)outcome.rcond, (double)top, weak->size()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Nothing is thrown: the processes have to agree on what has become of it.
+PetscErrorCode factor_interior(SparseLU &f, Count k, Buffer &c, vector<PetscInt> *weak, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCallTT(PetscThrowTT(try_interior(f, k, c, weak, out_of_memory)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -349,7 +358,9 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *info)
   PetscFunctionBegin;
   const StageScope stage(events().factorisation);
   PetscCall(conflux::check_layouts(F, 'N', A->rmap, A->cmap));
+  lu_of(F).ready = false;
   PetscCallTT(PetscThrowTT(factor(F, A, info)));
+  lu_of(F).ready = true;
   PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &found));
   if (found) {
     PetscCall(PetscViewerPushFormat(viewer, format));
@@ -357,86 +368,6 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *info)
     PetscCall(PetscViewerPopFormat(viewer));
     PetscCall(PetscViewerDestroy(&viewer));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode solve_vec(Mat F, char op, Vec b, Vec x)
-{
-  const PetscScalar *from;
-  PetscScalar       *to;
-  PetscInt           n;
-
-  PetscLayout        map_b, map_x;
-
-  PetscFunctionBegin;
-  const StageScope stage(events().solves);
-  PetscCall(VecGetLayout(b, &map_b));
-  PetscCall(VecGetLayout(x, &map_x));
-  PetscCall(conflux::check_layouts(F, op, map_b, map_x));
-  PetscCall(VecGetLocalSize(b, &n));
-  PetscCall(VecGetArrayRead(b, &from));
-  PetscCall(VecGetArrayWrite(x, &to));
-  PetscCallTT(PetscThrowTT(solve_columns(lu_of(F), PetscObjectComm((PetscObject)F), op, n, 1, from, n, to, n)));
-  PetscCall(VecRestoreArrayWrite(x, &to));
-  PetscCall(VecRestoreArrayRead(b, &from));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode solve(Mat F, Vec b, Vec x)
-{
-  PetscFunctionBegin;
-  PetscCall(solve_vec(F, 'N', b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode solve_transpose(Mat F, Vec b, Vec x)
-{
-  PetscFunctionBegin;
-  PetscCall(solve_vec(F, 'T', b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode solve_mat(Mat F, char op, Mat B, Mat X)
-{
-  const PetscScalar *from;
-  PetscScalar       *to;
-  PetscInt           n, k, ldb, ldx;
-  PetscBool          dense_b, dense_x;
-  MatHandle          converted;
-
-  PetscFunctionBegin;
-  const StageScope stage(events().solves);
-  PetscCall(conflux::check_layouts(F, op, B->rmap, X->rmap));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, ""));
-  PetscCheck(dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "Solutions in a matrix of type %s; MATDENSE is possible", ((PetscObject)X)->type_name);
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense_b, MATSEQDENSE, MATMPIDENSE, ""));
-  if (!dense_b) {
-    PetscCall(MatConvert(B, MATDENSE, MAT_INITIAL_MATRIX, converted.out()));
-    B = converted;
-  }
-  if (F->factorerrortype) {
-    PetscCall(conflux::set_infinite(F, X));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatGetLocalSize(B, &n, NULL));
-  PetscCall(MatGetSize(B, NULL, &k));
-  PetscCall(MatDenseGetLDA(B, &ldb));
-  PetscCall(MatDenseGetLDA(X, &ldx));
-  PetscCall(MatDenseGetArrayRead(B, &from));
-  PetscCall(MatDenseGetArrayWrite(X, &to));
-  PetscCallTT(PetscThrowTT(solve_columns(lu_of(F), PetscObjectComm((PetscObject)F), op, n, k, from, ldb, to, ldx)));
-  PetscCall(MatDenseRestoreArrayWrite(X, &to));
-  PetscCall(MatDenseRestoreArrayRead(B, &from));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode mat_solve(Mat F, Mat B, Mat X)
-{
-  PetscFunctionBegin;
-  PetscCall(solve_mat(F, 'N', B, X));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode mat_solve_transpose(Mat F, Mat B, Mat X)
-{
-  PetscFunctionBegin;
-  PetscCall(solve_mat(F, 'T', B, X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -475,6 +406,13 @@ PetscErrorCode view(Mat F, PetscViewer viewer)
 
 } // namespace
 
+PetscErrorCode SparseLU::solve(Mat F, char op, Count k, const Scalar *b, Count ldb, Scalar *x, Count ldx)
+{
+  PetscFunctionBegin;
+  PetscCall(solve_columns(*this, PetscObjectComm((PetscObject)F), op, F->rmap->n, k, b, ldb, x, ldx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 SparseLU::~SparseLU()
 {
   if (sub) (void)MatDestroySubMatrices(4, &sub);
@@ -499,12 +437,8 @@ PETSC_EXTERN PetscErrorCode MatGetFactor_aij_conflux(Mat A, MatFactorType ftype,
     B->ops->choleskyfactorsymbolic = symbolic_cholesky;
     B->ops->choleskyfactornumeric  = numeric;
   }
-  B->ops->solve             = solve;
-  B->ops->solvetranspose    = solve_transpose;
-  B->ops->matsolve          = mat_solve;
-  B->ops->matsolvetranspose = mat_solve_transpose;
-  B->ops->getinfo           = get_info;
-  B->ops->view              = view;
+  B->ops->getinfo    = get_info;
+  B->ops->view       = view;
   B->trivialsymbolic = PETSC_FALSE;
   B->canuseordering  = PETSC_FALSE;
   for (MatFactorType t : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY}) {

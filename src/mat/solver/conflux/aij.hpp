@@ -46,6 +46,7 @@ struct SparseLU : conflux::Common {
   Real norm = 0, rcond = 0, backward_error = 0;
 
   ~SparseLU() override;
+  PetscErrorCode solve(Mat F, char op, Count k, const Scalar *b, Count ldb, Scalar *x, Count ldx) override;
 
   Count n_i() const { return (Count)split.interior.size(); }
   Count n_t() const { return (Count)split.touched.size(); }

@@ -62,22 +62,6 @@ PetscErrorCode check_layouts(Mat F, char op, PetscLayout b, PetscLayout x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_infinite(Mat F, Mat X)
-{
-  PetscScalar *x;
-  PetscInt     m, n, ld;
-
-  PetscFunctionBegin;
-  PetscCall(PetscInfo(F, "MatFactorError %d\n", (int)F->factorerrortype));
-  PetscCall(MatGetLocalSize(X, &m, NULL));
-  PetscCall(MatGetSize(X, NULL, &n));
-  PetscCall(MatDenseGetLDA(X, &ld));
-  PetscCall(MatDenseGetArrayWrite(X, &x));
-  for (PetscInt c = 0; c < n; ++c) std::fill_n(x + (Count)c * ld, m, Scalar(std::numeric_limits<Real>::infinity()));
-  PetscCall(MatDenseRestoreArrayWrite(X, &x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode read_options(Mat F, Settings &s)
 {
   PetscInt  grid[3] = {s.wishes.px, s.wishes.py, s.wishes.layers}, n = 3, tile = (PetscInt)s.wishes.tile;
@@ -136,6 +120,7 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
   if (!(lu_ || cholesky_) || comm != comm_ || type != type_ || r != rows_ || c != columns_ || !same(s.wishes, wishes_)) {
     lu_.reset();
     cholesky_.reset();
+    if (size > 1) PetscCall(agree_on_memory(comm, lu::Factorization::scratch, "the lists of a factorisation"));
     if (!s.memory_set && !wishes.px && !wishes.py && !wishes.layers) PetscCall(free_memory(comm, &wishes.memory));
     if (type == MAT_FACTOR_CHOLESKY) {
       PetscCheck(r == c, comm, PETSC_ERR_SUP, "Cholesky factors by conflux need the same split of rows and columns");
@@ -152,41 +137,30 @@ PetscErrorCode Dense::factor(MPI_Comm comm, MatFactorType type, const PetscInt *
     wishes_  = s.wishes;
   }
   solves_ = 0;
+  agreed_ = 0;
   {
     LogScope log(events().conflux_layout, (PetscObject)F);
-    if (lu_) PetscCallTT(lu_->load(a, lda));
-    else PetscCallTT(cholesky_->load(a, lda));
+    PetscCallTT(either()->load(a, lda));
   }
   {
     LogScope log(events().conflux_factor, (PetscObject)F);
-    if (lu_) PetscCallTT(lu_->factorize());
-    else PetscCallTT(cholesky_->factorize());
+    PetscCallTT(either()->factorize());
   }
   if (lu_) PetscCall(report_failure(F, (PetscInt)lu_->outcome().zero_pivot, lu_->outcome().finite, "matrix"));
   else PetscCall(report_failure(F, (PetscInt)cholesky_->outcome().not_positive, cholesky_->outcome().finite, "matrix"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Large blocks of right-hand sides are decided on together: what comes here, partial sums, and what is sent of both.
-PetscErrorCode Dense::solve_memory(Count nrhs) const
-{
-  const std::size_t P = rows_.size() - 1;
-  Count             most = 0;
-
-  PetscFunctionBegin;
-  for (std::size_t p = 0; p < P; ++p) most = std::max({most, rows_[p + 1] - rows_[p], columns_[p + 1] - columns_[p]});
-  const double on    = lu_ ? std::min(lu_->grid().px, lu_->grid().py) : std::sqrt((double)cholesky_->grid().per_layer());
-  const double words = (double)std::min<Count>(nrhs, 512) * (2. * (double)most + 4. * (double)rows_.back() / on);
-  if (P > 1 && words > 1e6) PetscCall(agree_on_memory(comm_, words, "a block of right-hand sides"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Dense::solve(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx)
 {
   PetscFunctionBegin;
-  PetscCheck(lu_ || cholesky_, PETSC_COMM_SELF, PETSC_ERR_ORDER, "There are no factors yet");
+  PetscCheck(either(), PETSC_COMM_SELF, PETSC_ERR_ORDER, "There are no factors yet");
   LogScope log(events().conflux_solve);
-  PetscCall(solve_memory(nrhs));
+  if (rows_.size() > 2) { // decided on together: large blocks of right-hand sides, and the first time small ones as well
+    const double words = either()->solve_words(nrhs);
+    if (words > agreed_ || words > 1e6) PetscCall(agree_on_memory(comm_, words, "right-hand sides"));
+    agreed_ = std::max(agreed_, words);
+  }
   if (lu_) PetscCallTT(lu_->solve(op, nrhs, b, ldb, x, ldx));
   else if (!is_complex || op != 'T') PetscCallTT(cholesky_->solve(nrhs, b, ldb, x, ldx));
   else { // the transpose of a Hermitian matrix is its conjugate
@@ -209,17 +183,12 @@ PetscErrorCode Dense::info(MatConfluxInfo *info) const
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
-  if (!lu_ && !cholesky_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!either()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(comm_, &size));
-  const auto &t      = lu_ ? lu_->traffic().factor : cholesky_->traffic().factor;
-  const auto &layout = lu_ ? lu_->traffic().layout : cholesky_->traffic().layout;
-  const auto &solve  = lu_ ? lu_->traffic().solve : cholesky_->traffic().solve;
-  double      sum[5] = {(double)t.words, (double)t.messages, (double)layout.words, (double)solve.words, (double)solve.messages};
-  double      max[3] = {(double)std::max(t.words, t.received), (double)t.messages, lu_ ? lu_->memory_words() : cholesky_->memory_words()};
-  if (lu_) {
-    sum[3] += (double)lu_->traffic().prepare.words;
-    sum[4] += (double)lu_->traffic().prepare.messages;
-  }
+  const lu::Factorization::Traffic &traffic = either()->traffic();
+  const lu::Ledger                 &t       = traffic.factor;
+  double sum[5] = {(double)t.words, (double)t.messages, (double)traffic.layout.words, (double)(traffic.solve.words + traffic.prepare.words), (double)(traffic.solve.messages + traffic.prepare.messages)};
+  double max[3] = {(double)std::max(t.words, t.received), (double)t.messages, either()->memory_words()};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 5, MPI_DOUBLE, MPI_SUM, comm_));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, max, 3, MPI_DOUBLE, MPI_MAX, comm_));
   info->words        = (PetscReal)(sum[0] / size);
@@ -242,8 +211,8 @@ PetscErrorCode Dense::info(MatConfluxInfo *info) const
     N                    = (double)g.n;
     P                    = (double)g.active();
     info->words_model    = (PetscReal)(lu::predict_lu(g).words * P / size);
-    info->words_solve_model    = (PetscReal)(lu_->traffic().words * P / size);
-    info->messages_solve_model = (PetscReal)(lu_->traffic().messages * P / size);
+    info->words_solve_model    = (PetscReal)(traffic.words * P / size);
+    info->messages_solve_model = (PetscReal)(traffic.messages * P / size);
     for (int s = 0; s < 2; ++s) {
       const Count          n = s ? 512 : 1;
       const lu::Prediction p = lu::predict_solve(g, n, lu_->schedule(n));
@@ -367,6 +336,7 @@ PetscErrorCode create_factor(Mat A, MatFactorType type, Common *data, Mat *F)
   B->preallocated    = PETSC_TRUE;
   B->trivialsymbolic = PETSC_TRUE;
   B->ops->destroy    = destroy_factor;
+  set_solves(B);
   PetscCall(PetscFree(B->solvertype));
   PetscCall(PetscStrallocpy(MATSOLVERCONFLUX, &B->solvertype));
   PetscCall(PetscObjectComposeFunction((PetscObject)B, "MatFactorGetSolverType_C", solver_type));

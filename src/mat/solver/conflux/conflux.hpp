@@ -32,7 +32,8 @@ public:
   PetscErrorCode info(MatConfluxInfo *info) const;
 
 private:
-  PetscErrorCode solve_memory(Count nrhs) const;
+  const lu::Factorization *either() const { return lu_ ? static_cast<const lu::Factorization *>(lu_.get()) : cholesky_.get(); }
+  lu::Factorization       *either() { return lu_ ? static_cast<lu::Factorization *>(lu_.get()) : cholesky_.get(); }
 
   MPI_Comm                      comm_ = MPI_COMM_NULL; // that of the matrix
   MatFactorType                 type_ = MAT_FACTOR_LU;
@@ -41,6 +42,7 @@ private:
   std::unique_ptr<lu::LU>       lu_;     // one of the two
   std::unique_ptr<lu::Cholesky> cholesky_;
   Count                         solves_ = 0;
+  double                        agreed_ = 0; // words of solves that all processes have had since the factorisation
 };
 
 // Options of the prefix of F: -mat_conflux_grid, _tile, _memory, _refine.
@@ -52,18 +54,22 @@ PetscErrorCode free_memory(MPI_Comm comm, double *words);
 PetscErrorCode agree_on_memory(MPI_Comm comm, double words, const char what[]);
 // The rows of b and x must be distributed as those of the factor, which PETSc does not look at everywhere. Fails on all processes.
 PetscErrorCode check_layouts(Mat F, char op, PetscLayout b, PetscLayout x);
-// X := Inf, as MatSolve() does if there are no factors; PETSc leaves it to MatMatSolve() of the type. X: a dense matrix.
-PetscErrorCode set_infinite(Mat F, Mat X);
 // Zero pivots and numbers that are not finite as PETSc reports them. Collective.
 PetscErrorCode report_failure(Mat F, PetscInt pivot, bool finite, const char what[]);
 PetscErrorCode print(const MatConfluxInfo &info, MatFactorType type, PetscViewer viewer);
-// Composes MatConfluxSetGrid_C and so on; both kinds of matrices keep their settings and dense factors at these places.
+// What factors of dense and of sparse matrices have in common.
 struct Common {
   Settings settings;
   Dense    dense;
+  bool     ready = false; // there has been a factorisation, which has left factors or an error in F
   virtual ~Common() = default;
+  // X = op(A)^-1 B for k right-hand sides, op = N, T; rows of this process, column-major. May throw. Collective.
+  virtual PetscErrorCode solve(Mat F, char op, Count k, const Scalar *b, Count ldb, Scalar *x, Count ldx) = 0;
 };
+// With the solves, and MatConfluxSetGrid_C and so on. Takes data.
 PetscErrorCode create_factor(Mat A, MatFactorType type, Common *data, Mat *F);
+// Operations of F for MatSolve(), MatMatSolve() and their transposed ones, by Common::solve()
+void set_solves(Mat F);
 PetscErrorCode destroy_factor(Mat F);
 inline Common *common(Mat F) { return static_cast<Common *>(F->data); }
 

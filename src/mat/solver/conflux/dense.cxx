@@ -1,7 +1,6 @@
 // Factors of MATSEQDENSE, MATMPIDENSE and MATSCALAPACK by the distributed LU and Cholesky of src/lu.
+#include "base/buffer.hpp"
 #include "mat/solver/conflux/conflux.hpp"
-
-#include <memory>
 
 namespace petsctt::conflux {
 
@@ -10,9 +9,75 @@ namespace {
 struct DenseFactor : Common {
   MatHandle        A; // for iterative refinement, as long as it is what was factorised
   PetscObjectState state = 0;
+
+  PetscErrorCode solve(Mat F, char op, Count k, const Scalar *b, Count ldb, Scalar *x, Count ldx) override;
+  PetscErrorCode refines(bool *yes) const;
+  PetscErrorCode refine(char op, Count k, const Scalar *b, Count ldb, Scalar *x, Count ldx);
 };
 
-DenseFactor *factor_of(Mat F) { return static_cast<DenseFactor *>(F->data); }
+// Whether solves are refined: with another matrix than the one that was factorised they would converge to something else, or not at all.
+PetscErrorCode DenseFactor::refines(bool *yes) const
+{
+  PetscObjectState now;
+
+  PetscFunctionBegin;
+  *yes = settings.refine > 0 && A;
+  if (!*yes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectStateGet((PetscObject)A.get(), &now));
+  *yes = now == state;
+  if (!*yes) PetscCall(PetscInfo(A.get(), "The matrix has changed since its factorisation: no refinement\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// X := X + op(A)^-1 (B - op(A) X), `refine` times, for some right-hand sides at a time
+PetscErrorCode DenseFactor::refine(char op, Count nrhs, const Scalar *b, Count ldb, Scalar *x, Count ldx)
+{
+  constexpr Count block = 64;
+  VecHandle       vb, vx;
+  PetscInt        m, n;
+
+  PetscFunctionBegin;
+  if (op == 'N') PetscCall(MatCreateVecs(A, vx.out(), vb.out()));
+  else PetscCall(MatCreateVecs(A, vb.out(), vx.out()));
+  PetscCall(VecGetLocalSize(vb, &m));
+  PetscCall(VecGetLocalSize(vx, &n));
+  const Count ldr = PetscMax(m, 1), ldd = PetscMax(n, 1);
+  PetscCall(agree_on_memory(PetscObjectComm((PetscObject)A.get()), (double)PetscMin(block, nrhs) * (double)(ldr + ldd), "residuals"));
+  Buffer r((std::size_t)(ldr * PetscMin(block, nrhs))), d((std::size_t)(ldd * PetscMin(block, nrhs)));
+  r.fill(0); // some libraries read what they are to overwrite
+  for (Count first = 0; first < nrhs; first += block) {
+    const Count k = PetscMin(block, nrhs - first);
+    for (PetscInt s = 0; s < settings.refine; ++s) {
+      for (Count c = 0; c < k; ++c) { // the residual, of which the arrays of both vectors are columns
+        const Scalar *from = b + (first + c) * ldb;
+        Scalar       *to   = r.data() + c * ldr;
+        PetscCall(VecPlaceArray(vx, x + (first + c) * ldx));
+        PetscCall(VecPlaceArray(vb, to));
+        PetscCall(op == 'N' ? MatMult(A, vx, vb) : MatMultTranspose(A, vx, vb));
+        PetscCall(VecResetArray(vb));
+        PetscCall(VecResetArray(vx));
+        for (PetscInt i = 0; i < m; ++i) to[i] = from[i] - to[i];
+      }
+      PetscCall(dense.solve(op, k, r.data(), ldr, d.data(), ldd));
+      for (Count c = 0; c < k; ++c)
+        for (PetscInt i = 0; i < n; ++i) x[i + (first + c) * ldx] += d[(std::size_t)(i + c * ldd)];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DenseFactor::solve(Mat, char op, Count k, const Scalar *b, Count ldb, Scalar *x, Count ldx)
+{
+  bool refined;
+
+  PetscFunctionBegin;
+  PetscCall(dense.solve(op, k, b, ldb, x, ldx));
+  PetscCall(refines(&refined));
+  if (refined) PetscCall(refine(op, k, b, ldb, x, ldx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+DenseFactor *factor_of(Mat F) { return static_cast<DenseFactor *>(common(F)); }
 
 PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
 {
@@ -41,6 +106,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
   PetscCall(MatGetOwnershipRangesColumn(D, &columns));
   PetscCall(MatDenseGetLDA(D, &lda));
   PetscCall(MatDenseGetArrayRead(D, &a));
+  f->ready = false;
   PetscCall(f->dense.factor(PetscObjectComm((PetscObject)A), F->factortype, rows, columns, a, lda, f->settings, F));
   PetscCall(MatDenseRestoreArrayRead(D, &a));
   f->A = MatHandle();
@@ -50,6 +116,7 @@ PetscErrorCode numeric(Mat F, Mat A, const MatFactorInfo *)
     PetscCall(PetscObjectStateGet((PetscObject)A, &f->state));
   }
   F->assembled = PETSC_TRUE;
+  f->ready     = true;
   PetscCall(PETSCTT_OPTIONS_VIEWER(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_conflux_view", &viewer, &format, &view));
   if (view) {
     MatConfluxInfo info;
@@ -73,147 +140,6 @@ PetscErrorCode cholesky_symbolic(Mat F, Mat, IS, const MatFactorInfo *)
 {
   PetscFunctionBegin;
   F->ops->choleskyfactornumeric = numeric;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Whether solves are refined: with another matrix than the one that was factorised they would converge to something else, or not at all.
-PetscErrorCode refines(DenseFactor *f, bool *yes)
-{
-  PetscObjectState state;
-
-  PetscFunctionBegin;
-  *yes = f->settings.refine > 0 && f->A;
-  if (!*yes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectStateGet((PetscObject)f->A.get(), &state));
-  *yes = state == f->state;
-  if (!*yes) PetscCall(PetscInfo(f->A.get(), "The matrix has changed since its factorisation: no refinement\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// X := X + op(A)^-1 (B - op(A) X), `refine` times
-PetscErrorCode refine(DenseFactor *f, char op, Vec b, Vec x)
-{
-  VecHandle          r, dx;
-  const PetscScalar *rr;
-  PetscScalar       *d;
-
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(b, r.out()));
-  PetscCall(VecDuplicate(x, dx.out()));
-  for (PetscInt s = 0; s < f->settings.refine; ++s) {
-    if (op == 'N') PetscCall(MatMult(f->A, x, r));
-    else PetscCall(MatMultTranspose(f->A, x, r));
-    PetscCall(VecAYPX(r, -1.0, b));
-    PetscCall(VecGetArrayRead(r, &rr));
-    PetscCall(VecGetArray(dx, &d));
-    PetscCall(f->dense.solve(op, 1, rr, 1, d, 1));
-    PetscCall(VecRestoreArrayRead(r, &rr));
-    PetscCall(VecRestoreArray(dx, &d));
-    PetscCall(VecAXPY(x, 1.0, dx));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode solve_one(Mat F, char op, Vec b, Vec x)
-{
-  DenseFactor       *f = factor_of(F);
-  const PetscScalar *bb;
-  PetscScalar       *xx;
-  PetscInt           nb, nx;
-  PetscLayout        map_b, map_x;
-  bool               refined;
-
-  PetscFunctionBegin;
-  const StageScope stage(events().solves);
-  PetscCall(VecGetLayout(b, &map_b));
-  PetscCall(VecGetLayout(x, &map_x));
-  PetscCall(check_layouts(F, op, map_b, map_x));
-  PetscCall(VecGetLocalSize(b, &nb));
-  PetscCall(VecGetLocalSize(x, &nx));
-  PetscCall(VecGetArrayRead(b, &bb));
-  PetscCall(VecGetArray(x, &xx));
-  PetscCall(f->dense.solve(op, 1, bb, PetscMax(nb, 1), xx, PetscMax(nx, 1)));
-  PetscCall(VecRestoreArrayRead(b, &bb));
-  PetscCall(VecRestoreArray(x, &xx));
-  PetscCall(refines(f, &refined));
-  if (refined) PetscCall(refine(f, op, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode solve(Mat F, Vec b, Vec x)
-{
-  PetscFunctionBegin;
-  PetscCall(solve_one(F, 'N', b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode solve_transpose(Mat F, Vec b, Vec x)
-{
-  PetscFunctionBegin;
-  PetscCall(solve_one(F, 'T', b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode solve_many(Mat F, char op, Mat B, Mat X)
-{
-  DenseFactor       *f = factor_of(F);
-  MatHandle          dense_b, dense_x;
-  Mat                b = B, x = X;
-  const PetscScalar *bb;
-  PetscScalar       *xx;
-  PetscInt           ldb, ldx, n;
-  PetscBool          dense;
-  bool               refined;
-
-  PetscFunctionBegin;
-  const StageScope stage(events().solves);
-  PetscCall(check_layouts(F, op, B->rmap, X->rmap));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense, MATSEQDENSE, MATMPIDENSE, ""));
-  if (!dense) {
-    PetscCall(MatConvert(B, MATDENSE, MAT_INITIAL_MATRIX, dense_b.out()));
-    b = dense_b;
-  }
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense, MATSEQDENSE, MATMPIDENSE, ""));
-  if (!dense) {
-    PetscCall(MatConvert(X, MATDENSE, MAT_INITIAL_MATRIX, dense_x.out()));
-    x = dense_x;
-  }
-  PetscCall(MatGetSize(b, NULL, &n));
-  if (F->factorerrortype) PetscCall(set_infinite(F, x));
-  else {
-    PetscCall(MatDenseGetLDA(b, &ldb));
-    PetscCall(MatDenseGetLDA(x, &ldx));
-    PetscCall(MatDenseGetArrayRead(b, &bb));
-    PetscCall(MatDenseGetArrayWrite(x, &xx));
-    PetscCall(f->dense.solve(op, n, bb, ldb, xx, ldx));
-    PetscCall(MatDenseRestoreArrayWrite(x, &xx));
-    PetscCall(MatDenseRestoreArrayRead(b, &bb));
-  }
-  PetscCall(refines(f, &refined));
-  if (refined && !F->factorerrortype)
-    for (PetscInt c = 0; c < n; ++c) {
-      Vec bc, xc;
-      PetscCall(MatDenseGetColumnVecRead(b, c, &bc));
-      PetscCall(MatDenseGetColumnVec(x, c, &xc));
-      PetscCall(refine(f, op, bc, xc));
-      PetscCall(MatDenseRestoreColumnVec(x, c, &xc));
-      PetscCall(MatDenseRestoreColumnVecRead(b, c, &bc));
-    }
-  if (x != X) PetscCall(MatConvert(x, ((PetscObject)X)->type_name, MAT_REUSE_MATRIX, &X)); // MatCopy() between types is not safe in PETSc 3.18
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode matsolve(Mat F, Mat B, Mat X)
-{
-  PetscFunctionBegin;
-  PetscCall(solve_many(F, 'N', B, X));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode matsolve_transpose(Mat F, Mat B, Mat X)
-{
-  PetscFunctionBegin;
-  PetscCall(solve_many(F, 'T', B, X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,12 +194,8 @@ PETSC_EXTERN PetscErrorCode MatGetFactor_dense_conflux(Mat A, MatFactorType type
   PetscCall(create_factor(A, type, new DenseFactor, &B));
   if (type == MAT_FACTOR_LU) B->ops->lufactorsymbolic = lu_symbolic;
   else B->ops->choleskyfactorsymbolic = cholesky_symbolic;
-  B->ops->solve             = solve;
-  B->ops->solvetranspose    = solve_transpose;
-  B->ops->matsolve          = matsolve;
-  B->ops->matsolvetranspose = matsolve_transpose;
-  B->ops->getinfo           = get_mat_info;
-  B->ops->view              = view;
-  *F                        = B;
+  B->ops->getinfo = get_mat_info;
+  B->ops->view    = view;
+  *F              = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -39,7 +39,7 @@
 
   A pivot that is exactly zero, or a number that is not finite, ends the factorisation on all processes; `PCSetUp()` then reports
   `PC_FAILED` (`KSP_DIVERGED_PC_FAILED`), `MatFactorGetErrorZeroPivot()` the number of the pivot (its column, as in
-  LAPACK's info), and `MatSolve()` and `MatMatSolve()` give Inf. -pc_factor_zeropivot and -pc_factor_shift_type mean nothing to dense matrices.
+  LAPACK's info), and `MatSolve()` and `MatMatSolve()` give Inf; `KSPMatSolve()` ends with the same reason. -pc_factor_zeropivot and -pc_factor_shift_type mean nothing to dense matrices.
 
   There are no functions for the determinant and the inertia: nothing but the solves is offered.
 
@@ -131,7 +131,7 @@ PetscErrorCode MatConfluxSetTile(Mat F, PetscInt tile)
   By default the limit is the memory that is free when the factorisation begins, shared among the processes of a machine; with a grid of the user's there is none.
 
   The limit is for the factorisation: rows of the matrix itself and right-hand sides are not counted, nor, of `MATAIJ`, anything but the factors of the interface. Whatever the limit,
-  a factorisation or a large block of right-hand sides for which a process cannot take the memory fails with `PETSC_ERR_MEM` on all processes before it begins.
+  a factorisation or a block of right-hand sides for which a process cannot take the memory fails with `PETSC_ERR_MEM` on all processes before it begins.
 
 .seealso: `MATSOLVERCONFLUX`, `MatConfluxSetGrid()`
 @*/
