@@ -61,6 +61,8 @@ struct Parameter {
   std::vector<PetscReal> points, weights; // of the quadrature, weights summing to 1
 
   PetscErrorCode set(PetscInt n, bool chaos);
+  // How many numbers leave an error of about `tol`, for a term of the coefficient whose largest absolute value is `largest` < 1, the mean of the coefficient.
+  static PetscInt needed(PetscReal largest, PetscReal tol);
   // entry (i, j) of Y
   PetscReal multiplication(PetscInt i, PetscInt j) const;
   // the coefficients of 1: unit vector whose product with those of u is the mean of u
