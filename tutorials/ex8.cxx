@@ -92,7 +92,8 @@ static PetscErrorCode get_options(Options &o)
   o.kernel.ly       = set && two == 1 ? length[0] : length[1];
   PetscCheck(o.m >= 2 && o.m <= 1000, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-m %" PetscInt_FMT " must be in 2..1000", o.m);
   PetscCheck(o.terms >= 1 && o.terms <= o.m * o.m, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-terms %" PetscInt_FMT " must be in 1..%" PetscInt_FMT ", the number of squares", o.terms, o.m * o.m);
-  PetscCheck(o.points == 0 || (o.points >= 2 && o.points <= 1000), PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-points %" PetscInt_FMT " must be in 2..1000, or 0 for as many as each parameter needs", o.points);
+  PetscCheck(o.points == 0 || (o.points >= 2 && o.points <= 1000), PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-points %" PetscInt_FMT " must be in 2..1000, or 0 for as many as each parameter needs", o.points);
   PetscCheck(o.rtol > 0 && o.rtol < 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-ksp_rtol %g must be between 0 and 1", (double)o.rtol);
   PetscCheck(o.check > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-check %g must be positive", (double)o.check);
   PetscCheck(o.kernel.sigma > 0 && o.kernel.lx > 0 && o.kernel.ly > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-sigma %g and -length %g,%g must be positive", (double)o.kernel.sigma, (double)o.kernel.lx, (double)o.kernel.ly);
@@ -461,20 +462,6 @@ static PetscErrorCode compare_at_samples(const field::MonteCarlo &mc, PetscReal 
   PetscFunctionReturn(0);
 }
 
-/* Times at equal numbers of samples and at equal errors of the variance. A root mean square difference of e standard deviations changes the standard deviation
-   by e of it at most, and the variance by 2 e + e^2; `relative_error` is the standard error of the variance after S samples, relative to the variance. */
-static PetscErrorCode print_times(PetscReal train, PetscReal monte_carlo, PetscReal S, PetscReal relative_error, PetscReal e)
-{
-  const PetscReal bound = PetscMax(2 * e + e * e, PETSC_MACHINE_EPSILON), n = S * PetscSqr(relative_error / bound);
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "times\n  %-37s %12.2f seconds\n", "all parameters at once", (double)train));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-37s %12.2f seconds, ratio %.3g\n", ("Monte Carlo, " + std::to_string((long long)S) + " samples").c_str(), (double)monte_carlo, (double)(monte_carlo / train)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-37s %12.3g seconds, ratio %.3g: %.1e samples, extrapolated with 1/sqrt(n)\n", "Monte Carlo, variance as accurate", (double)(monte_carlo / S * n), (double)(monte_carlo / S * n / train), (double)n));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative error of the variance: %.1e at most for the train, from the differences at the samples; standard error %.1e for the samples\n", (double)bound, (double)relative_error));
-  PetscFunctionReturn(0);
-}
-
 /* Agreement within four standard errors, and at the samples within -check. */
 static PetscErrorCode compare(const Options &o, const std::vector<Mat> &A, const std::vector<Vec> &b, Vec f, PetscReal constant, Vec g, const Parameters &y, const Result &result, bool *good)
 {
@@ -508,9 +495,10 @@ static PetscErrorCode compare(const Options &o, const std::vector<Mat> &A, const
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-29s %14.8f %14.8f %14.1e %.2f\n", "mean of Q", (double)result.mean, (double)mean, (double)mean_error, (double)zm));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-29s %14.6e %14.6e %14.1e %.2f\n", "variance of Q", (double)result.variance, (double)m2, (double)variance_error, (double)zv));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-29s %14s %14s %14.1e %.2f\n", "mean of u (Euclidean norm)", "", "", (double)spread, (double)(distance / spread)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  differences of Q at the samples, in standard deviations of Q: largest %.1e, allowed %.1e; root mean square %.1e\n", (double)at_samples, (double)o.check, (double)rms));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  differences of Q at the samples, in standard deviations of Q: largest %.1e, allowed %.1e; root mean square %.1e\n",
+                        (double)at_samples, (double)o.check, (double)rms));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", *good ? "agreement within the sampling error" : "NO AGREEMENT"));
-  PetscCall(print_times(result.seconds, mc.seconds, S, variance_error / m2, rms));
+  PetscCall(field::print_times(result.seconds, mc, variance_error / m2, rms));
   PetscCall(VecDestroy(&mc.mean));
   PetscCall(VecDestroy(&mc.variance));
   PetscFunctionReturn(0);

@@ -122,7 +122,8 @@ PetscErrorCode one_mode_operators(PC pc, vector<vector<Scalar>> &T)
   for (Int k : kron.active) {
     const PetscInt N = space.N(k);
     MatHandle      M;
-    PetscCheck(N <= largest_mode, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ttkron with exponentials: mode %" PetscInt_FMT " has %" PetscInt_FMT " points, full matrices of more than %" PetscInt_FMT " rows are not made", k, N, largest_mode);
+    PetscCheck(N <= largest_mode, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "ttkron with exponentials: mode %" PetscInt_FMT " has %" PetscInt_FMT " points, full matrices of more than %" PetscInt_FMT " rows are not made", k, N, largest_mode);
     T.emplace_back();
     PetscCall(MatTTGetProjectedMode(pc->pmat, k, kron.reference.empty() ? NULL : kron.reference.data(), M.out()));
     PetscCall(all_entries(M, N, T.back()));

@@ -47,7 +47,8 @@ Real largest_error(const ExponentialSum &s, Real ratio)
 
 ExponentialSum exponential_sum(Real least, Real largest, Real eps)
 {
-  PETSCTT_REQUIRE(least > 0 && largest >= least && is_finite(largest), PETSC_ERR_ARG_OUTOFRANGE, "1/x as a sum of exponentials on [%g, %g]: the interval must be positive and finite", (double)least, (double)largest);
+  PETSCTT_REQUIRE(least > 0 && largest >= least && is_finite(largest), PETSC_ERR_ARG_OUTOFRANGE,
+                  "1/x as a sum of exponentials on [%g, %g]: the interval must be positive and finite", (double)least, (double)largest);
   PETSCTT_REQUIRE(eps >= 1e-12 && eps < 1, PETSC_ERR_ARG_OUTOFRANGE, "1/x as a sum of exponentials: the tolerance %g must be in [1e-12, 1)", (double)eps);
   const Real     ratio = largest / least;
   ExponentialSum s;

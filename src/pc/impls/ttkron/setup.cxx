@@ -109,7 +109,8 @@ PetscErrorCode check_reference(PC pc)
 
   PetscFunctionBegin;
   if (ref.empty() || !kron_space(pc)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!kron_of(pc).nearest || kron_of(pc).exponentials > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "ttkron has a reference point and is to be the nearest Kronecker product: the two exclude each other");
+  PetscCheck(!kron_of(pc).nearest || kron_of(pc).exponentials > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "ttkron has a reference point and is to be the nearest Kronecker product: the two exclude each other");
   const Space &space = *kron_space(pc);
   PetscCheck((Int)ref.size() == space.d(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
              "The reference point of ttkron has %" PetscInt_FMT " indices, the operator %" PetscInt_FMT " modes", (PetscInt)ref.size(), space.d());
@@ -530,7 +531,8 @@ PetscErrorCode kron_setup(PC pc)
   PetscCall(MatDestroy(&kron.inverse));
   if (kron.exponentials > 0) {
     for (auto &entry : kron.modes) {
-      PetscCheck(!entry.second.user, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "ttkron has a matrix for mode %" PetscInt_FMT " and is to be a sum of exponentials: the two exclude each other", entry.first);
+      PetscCheck(!entry.second.user, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+                 "ttkron has a matrix for mode %" PetscInt_FMT " and is to be a sum of exponentials: the two exclude each other", entry.first);
       PetscCall(kron_reset_mode(entry.second));
     }
     PetscCall(require_mattt(pc->pmat, "The preconditioning matrix, of which ttkron is to take exponentials,"));

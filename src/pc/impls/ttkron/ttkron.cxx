@@ -97,7 +97,8 @@ PetscErrorCode get_stretch(PC pc, PetscReal *t)
 PetscErrorCode set_exponentials(PC pc, PetscReal eps)
 {
   PetscFunctionBegin;
-  PetscCheck(eps == 0 || (eps >= 1e-12 && eps < 1), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Error %g of the sum of exponentials must be in [1e-12, 1), or 0 for none", (double)eps);
+  PetscCheck(eps == 0 || (eps >= 1e-12 && eps < 1), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Error %g of the sum of exponentials must be in [1e-12, 1), or 0 for none", (double)eps);
   if (kron_of(pc).exponentials != eps) set_up_again(pc);
   kron_of(pc).exponentials = eps;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -235,7 +236,8 @@ PetscErrorCode kron_destroy(PC pc)
   delete &kron_of(pc);
   pc->data = nullptr;
   for (const char *name : {"PCTTKronSetModeMat_C", "PCTTKronGetModeMat_C", "PCTTKronGetModeKSP_C", "PCTTKronSetModes_C", "PCTTKronGetModes_C",
-                           "PCTTKronSetReference_C", "PCTTKronSetNearest_C", "PCTTKronGetNearest_C", "PCTTKronSetStretch_C", "PCTTKronGetStretch_C", "PCTTKronSetExponentials_C", "PCTTKronGetExponentials_C",
+                           "PCTTKronSetReference_C", "PCTTKronSetNearest_C", "PCTTKronGetNearest_C", "PCTTKronSetStretch_C",
+                           "PCTTKronGetStretch_C", "PCTTKronSetExponentials_C", "PCTTKronGetExponentials_C",
                            "PCTTKronSetBlockSize_C", "PCTTKronGetBlockSize_C"})
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,7 +303,8 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  modes with a solver: %s; identity on the others\n", list.empty() ? "chosen at set-up" : list_of(list).c_str()));
   if (!kron.reference.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  operator projected at indices %s (-1 = mean)\n", list_of(kron.reference).c_str()));
   if (kron.inverse) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  the inverse is a sum of %" PetscInt_FMT " Kronecker products of exponentials, relative error %.2g, rounded to %.2g\n", kron.terms, (double)kron.sum_error, (double)kron.rounding));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  the inverse is a sum of %" PetscInt_FMT " Kronecker products of exponentials, relative error %.2g, rounded to %.2g\n",
+                                     kron.terms, (double)kron.sum_error, (double)kron.rounding));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (kron.nearest && kron.distance >= 0)
@@ -392,7 +395,8 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   fails in set-up or application, the `KSP` ends with KSP_DIVERGED_PC_FAILED and -info names mode and reason; as everywhere in PETSc, an
   inner solver that stops at its -ksp_max_it has not failed.
 
-.seealso: `PCTTKronSetModes()`, `PCTTKronSetModeMat()`, `PCTTKronGetModeKSP()`, `PCTTKronSetReference()`, `PCTTKronSetNearest()`, `PCTTKronSetStretch()`, `PCTTKronSetExponentials()`, `PCTTKronSetBlockSize()`, `MATTT`, `VECTT`, `KSPTTGMRES`
+.seealso: `PCTTKronSetModes()`, `PCTTKronSetModeMat()`, `PCTTKronGetModeKSP()`, `PCTTKronSetReference()`, `PCTTKronSetNearest()`,
+          `PCTTKronSetStretch()`, `PCTTKronSetExponentials()`, `PCTTKronSetBlockSize()`, `MATTT`, `VECTT`, `KSPTTGMRES`
 M*/
 PETSCTT_EXTERN PetscErrorCode PCCreate_TTKron(PC pc)
 {
