@@ -18,7 +18,7 @@ static char help[] = "Convection-diffusion in many dimensions, preconditioned by
   eigenvectors have a share, t = 1.8 is good; for smooth ones, the small eigenvalues count, and t can be near d, where the
   product is that of the T_k. The program takes 1.8 and 0.8 d (at least 1) unless told otherwise.
 
-  One product hardly does better: over all right-hand sides alike, products of (T_k + s)^-p with the best s and p need 9 steps to 1e-4 too, and 11 from the left. A
+  One product hardly does better: over all right-hand sides alike, products of (T_k + s)^-p with the best s and p need 9 steps to 1e-4 too, and with p = 1 11 from the left. A
   sum of products does: -pc_ttkron_exponentials 1e-2 makes the preconditioner sum_q w_q exp(-a_q T_1) x ... x exp(-a_q T_d), which is A^{-1} up to one
   per cent (PCTTKronSetExponentials()). Each application is rounded, so it costs more, but a few steps are enough from either side, and the TT ranks of the Krylov
   vectors stay near those of the solution.
