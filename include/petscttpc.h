@@ -16,6 +16,8 @@ PETSCTT_EXTERN PetscErrorCode PCTTKronSetNearest(PC, PetscBool);
 PETSCTT_EXTERN PetscErrorCode PCTTKronGetNearest(PC, PetscBool *, PetscReal *);
 PETSCTT_EXTERN PetscErrorCode PCTTKronSetStretch(PC, PetscReal);
 PETSCTT_EXTERN PetscErrorCode PCTTKronGetStretch(PC, PetscReal *);
+PETSCTT_EXTERN PetscErrorCode PCTTKronSetExponentials(PC, PetscReal);
+PETSCTT_EXTERN PetscErrorCode PCTTKronGetExponentials(PC, PetscReal *, PetscInt *);
 PETSCTT_EXTERN PetscErrorCode PCTTKronSetBlockSize(PC, PetscInt);
 PETSCTT_EXTERN PetscErrorCode PCTTKronGetBlockSize(PC, PetscInt *);
 

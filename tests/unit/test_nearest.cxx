@@ -255,6 +255,9 @@ TEST(Nearest, Preconditioner)
         back                    = apply_formula(back, k, [&](Int i, Int j) { return (i == j ? m : Scalar(0)) + stretch * (a[i + (std::size_t)N * j] - (i == j ? m : Scalar(0))); });
       }
       EXPECT_LT(distance(back, dense(train_of(x))), 1e-11);
+      ASSERT_OK(PCReset(pc));
+      ASSERT_OK(PCTTKronGetNearest(pc, &nearest, &error));
+      EXPECT_EQ(error, -1); // that of a product that is no more
     }
   }
 }

@@ -61,6 +61,8 @@ struct Parameter {
   std::vector<PetscReal> points, weights; // of the quadrature, weights summing to 1
 
   PetscErrorCode set(PetscInt n, bool chaos);
+  // How many numbers leave an error of about `tol`, for a term of the coefficient whose largest absolute value is `largest` < 1, the mean of the coefficient.
+  static PetscInt needed(PetscReal largest, PetscReal tol);
   // entry (i, j) of Y
   PetscReal multiplication(PetscInt i, PetscInt j) const;
   // the coefficients of 1: unit vector whose product with those of u is the mean of u
@@ -78,6 +80,10 @@ struct MonteCarlo {
 };
 // A[0] + sum_k y_k A[k], likewise b; options of the solver -mc_ksp_type etc. Collective.
 PetscErrorCode monte_carlo(const std::vector<Mat> &A, const std::vector<Vec> &b, Vec f, PetscInt samples, unsigned long seed, MonteCarlo &out);
+// Prints times at equal numbers of samples and at equal errors of the variance. `train`: seconds for all parameters at once, with a root mean square difference of
+// e standard deviations at the samples, which changes the standard deviation by e of it at most, and the variance by 2 e + e^2. `relative_error`: the
+// standard error of the variance, relative to it; it falls with the square root of the number of samples.
+PetscErrorCode print_times(PetscLogDouble train, const MonteCarlo &mc, PetscReal relative_error, PetscReal e);
 
 } // namespace field
 

@@ -1,6 +1,7 @@
 #include "field.hpp"
 
 #include <petsctime.h>
+#include <string>
 
 namespace field {
 
@@ -8,9 +9,11 @@ namespace {
 
 PetscErrorCode create_solver(MPI_Comm comm, Mat A, KSP *ksp)
 {
-  PC          pc;
-  PetscMPIInt size;
-  PetscBool   available;
+  PC            pc;
+  PetscMPIInt   size;
+  PetscBool     available;
+  MatSolverType package;
+  MatFactorType factor;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -19,12 +22,14 @@ PetscErrorCode create_solver(MPI_Comm comm, Mat A, KSP *ksp)
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPSetTolerances(*ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPGetPC(*ksp, &pc));
-  // a factorisation where there is one, which is the fastest for these sizes
-  PetscCall(MatGetFactorAvailable(A, size > 1 ? MATSOLVERMUMPS : MATSOLVERPETSC, MAT_FACTOR_LU, &available));
+  // a factorisation where there is one, which is the fastest for these sizes: Cholesky on one process and of real numbers, MUMPS' LU on several
+  package = size > 1 ? MATSOLVERMUMPS : MATSOLVERPETSC;
+  factor  = size > 1 || PetscDefined(USE_COMPLEX) ? MAT_FACTOR_LU : MAT_FACTOR_CHOLESKY;
+  PetscCall(MatGetFactorAvailable(A, package, factor, &available));
   if (available) {
     PetscCall(KSPSetType(*ksp, KSPPREONLY));
-    PetscCall(PCSetType(pc, PCLU));
-    PetscCall(PCFactorSetMatSolverType(pc, size > 1 ? MATSOLVERMUMPS : MATSOLVERPETSC));
+    PetscCall(PCSetType(pc, factor == MAT_FACTOR_LU ? PCLU : PCCHOLESKY));
+    PetscCall(PCFactorSetMatSolverType(pc, package));
   } else {
     PetscCall(KSPSetType(*ksp, KSPCG));
     PetscCall(PCSetType(pc, PCGAMG));
@@ -92,6 +97,22 @@ PetscErrorCode monte_carlo(const std::vector<Mat> &A, const std::vector<Vec> &b,
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&M));
   for (Vec *w : {&rhs, &v, &delta}) PetscCall(VecDestroy(w));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode print_times(PetscLogDouble train, const MonteCarlo &mc, PetscReal relative_error, PetscReal e)
+{
+  const PetscReal S = (PetscReal)mc.q.size();
+  const PetscReal bound = PetscMax(2 * e + e * e, PETSC_MACHINE_EPSILON), n = S * PetscSqr(relative_error / bound);
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "times\n  %-37s %12.2f seconds\n", "all parameters at once", (double)train));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-37s %12.2f seconds, ratio %.3g\n", ("Monte Carlo, " + std::to_string((long long)S) + " samples").c_str(),
+                        (double)mc.seconds, (double)(mc.seconds / train)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-37s %12.3g seconds, ratio %.3g: %.1e samples, extrapolated with 1/sqrt(n)\n",
+                        "Monte Carlo, variance as accurate", (double)(mc.seconds / S * n), (double)(mc.seconds / S * n / train), (double)n));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative error of the variance: %.1e at most for the train, from the differences at the samples; standard error %.1e for the samples\n",
+                        (double)bound, (double)relative_error));
   PetscFunctionReturn(0);
 }
 

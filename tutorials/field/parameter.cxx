@@ -34,6 +34,16 @@ PetscErrorCode Parameter::set(PetscInt number, bool use_chaos)
   PetscFunctionReturn(0);
 }
 
+// With the other parameters at their means u is analytic in y as far as the coefficient is positive: in the ellipse with foci -1, 1 and half-axis t = 1/largest.
+// Polynomials of degree < n approximate it up to a multiple of rho^-n, rho = t + sqrt(t^2 - 1), interpolation at the Gauss points too
+// (I. Babuska, F. Nobile, R. Tempone, A stochastic collocation method for elliptic partial differential equations with random input data, 2007).
+PetscInt Parameter::needed(PetscReal largest, PetscReal tol)
+{
+  if (!(largest > 0)) return 2;
+  const PetscReal t = PetscMax(1 / largest, 1.01), rho = t + PetscSqrtReal(t * t - 1);
+  return (PetscInt)PetscMax(2, PetscCeilReal(-PetscLogReal(tol) / PetscLogReal(rho)));
+}
+
 PetscReal Parameter::multiplication(PetscInt i, PetscInt j) const
 {
   if (!chaos) return i == j ? points[i] : 0;

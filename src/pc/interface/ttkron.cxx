@@ -279,6 +279,70 @@ PetscErrorCode PCTTKronGetStretch(PC pc, PetscReal *t)
 }
 
 /*@
+  PCTTKronSetExponentials - Makes PCTTKRON the inverse of a sum of one-mode operators, as a sum of Kronecker products of exponentials
+
+  Logically Collective
+
+  Input Parameters:
++ pc  - the preconditioner
+- eps - the relative error, in [1e-12, 1); 0 (default) for a single Kronecker product
+
+  Options Database Key:
+. -pc_ttkron_exponentials <eps> - the relative error
+
+  Level: intermediate
+
+  Notes:
+  With T_k acting on mode k alone, P^{-1} = sum_q w_q (x)_k exp(-a_q T_k) = sum_q w_q exp(-a_q sum_k T_k), where sum_q w_q exp(-a_q x) is 1/x up to the relative
+  error `eps` for all x in [l, u], the sums of the smallest and of the largest eigenvalues of the Hermitian parts of the T_k. For normal T_k with
+  real eigenvalues ||I - (sum_k T_k) P^{-1}||_2 <= `eps` follows, before rounding; other operators have it on the real parts of their eigenvalues
+  only. The number of terms is about (log(u/l) + log(1/`eps`)) log(1/`eps`)/10. They come from the trapezoidal rule for the integral of exp(s - x e^s)
+  (Beylkin and Monzon, Approximation by exponential sums revisited, 2010), with the error checked.
+
+  The T_k are the projections of the operator on its modes less their common part. Their sum is the operator when that is a sum of one-mode
+  operators, such as a Laplacian on a box or convection-diffusion with constant coefficients, and its first-order part otherwise. An error is raised unless l > 0.
+
+  An application has the TT ranks of its argument times the number of terms, and is rounded to 0.1 `eps` l/u, so that the error left in the product with the
+  operator is below 0.1 `eps`; the rank cap of the result applies. Rounding is not linear: use a flexible `KSP`, which `KSPTTGMRES` then is.
+
+  The modes are those of `PCTTKronSetModes()`, by default all on which the operator has a block that is not the identity. Exponentials are full
+  matrices, computed by every process, of modes of at most 4000 points. Stretch and nearest product do not matter; matrices of the user are refused.
+
+.seealso: `PCTTKRON`, `PCTTKronGetExponentials()`, `PCTTKronSetNearest()`
+@*/
+PetscErrorCode PCTTKronSetExponentials(PC pc, PetscReal eps)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCTTKronSetExponentials_C", (PC, PetscReal), (pc, eps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCTTKronGetExponentials - The error set by PCTTKronSetExponentials() and the number of terms
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameters:
++ eps   - the relative error, 0 for a single Kronecker product; or NULL
+- terms - number of Kronecker products, 0 before `PCSetUp()`; or NULL
+
+  Level: advanced
+
+.seealso: `PCTTKRON`, `PCTTKronSetExponentials()`
+@*/
+PetscErrorCode PCTTKronGetExponentials(PC pc, PetscReal *eps, PetscInt *terms)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCTTKronGetExponentials_C", (PC, PetscReal *, PetscInt *), (pc, eps, terms));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCTTKronSetBlockSize - Bounds the number of columns that PCTTKRON gives to a mode solver at a time
 
   Logically Collective

@@ -28,8 +28,11 @@ PetscErrorCode pc_is_fixed(PC pc, bool *fixed)
   if (is_kron) {
     PetscInt        n;
     const PetscInt *modes;
+    PetscReal       exponentials;
+    PetscCall(PCTTKronGetExponentials(pc, &exponentials, NULL));
     PetscCall(PCTTKronGetModes(pc, &n, &modes));
-    *fixed = true;
+    *fixed = exponentials == 0; // rounded sums are not linear
+    if (!*fixed) PetscFunctionReturn(PETSC_SUCCESS);
     for (PetscInt i = 0; i < n; i++) {
       KSP       inner;
       PetscBool preonly;

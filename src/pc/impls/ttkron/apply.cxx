@@ -169,7 +169,7 @@ PetscErrorCode check_vectors(PC pc, Vec x, Vec y)
   PetscCall(require_vectt(y, "output of PCTTKRON"));
   PetscCallTT(require_same_space(*space_of(x), *space_of(y), "input and output of PCTTKRON"));
   if (kron_space(pc)) PetscCallTT(require_same_space(*kron_space(pc), *space_of(x), "operator and vectors of PCTTKRON"));
-  PetscCall(kron_check_matrices(pc, space_of(x)));
+  if (!kron_of(pc).inverse) PetscCall(kron_check_matrices(pc, space_of(x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,6 +195,10 @@ PetscErrorCode kron_apply(PC pc, bool transpose, Vec x, Vec y)
   }
   if (in.is_zero()) {
     PetscCallTT(PetscCall(set_train(y, Train(in.space()))));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (kron.inverse) {
+    PetscCall(kron_apply_exponentials(pc, transpose, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCSetFailedReason(pc, PC_NOERROR)); // of an earlier application

@@ -93,7 +93,7 @@ PetscErrorCode choose_modes(PC pc, vector<Int> *modes)
   } else {
     PetscCall(require_mattt(pc->pmat, "Without PCTTKronSetModeMat() the preconditioning matrix of ttkron"));
     PetscCheck(kron_space(pc), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The modes of the preconditioning matrix of ttkron are not set");
-    PetscCall(modes_with_coupling(pc->pmat, kron_of(pc).nearest, modes));
+    PetscCall(modes_with_coupling(pc->pmat, kron.nearest || kron.exponentials > 0, modes));
   }
   if (kron_space(pc)) {
     const Int d = kron_space(pc)->d();
@@ -109,7 +109,8 @@ PetscErrorCode check_reference(PC pc)
 
   PetscFunctionBegin;
   if (ref.empty() || !kron_space(pc)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!kron_of(pc).nearest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "ttkron has a reference point and is to be the nearest Kronecker product: the two exclude each other");
+  PetscCheck(!kron_of(pc).nearest || kron_of(pc).exponentials > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "ttkron has a reference point and is to be the nearest Kronecker product: the two exclude each other");
   const Space &space = *kron_space(pc);
   PetscCheck((Int)ref.size() == space.d(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
              "The reference point of ttkron has %" PetscInt_FMT " indices, the operator %" PetscInt_FMT " modes", (PetscInt)ref.size(), space.d());
@@ -527,6 +528,20 @@ PetscErrorCode kron_setup(PC pc)
   for (auto &entry : kron.modes) {
     if (!std::binary_search(modes.begin(), modes.end(), entry.first)) PetscCall(kron_reset_mode(entry.second));
   }
+  PetscCall(MatDestroy(&kron.inverse));
+  if (kron.exponentials > 0) {
+    for (auto &entry : kron.modes) {
+      PetscCheck(!entry.second.user, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+                 "ttkron has a matrix for mode %" PetscInt_FMT " and is to be a sum of exponentials: the two exclude each other", entry.first);
+      PetscCall(kron_reset_mode(entry.second));
+    }
+    PetscCall(require_mattt(pc->pmat, "The preconditioning matrix, of which ttkron is to take exponentials,"));
+    PetscCheck(kron_space(pc), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The modes of the preconditioning matrix of ttkron are not set");
+    PetscCall(matrix_states(pc, &kron.states));
+    PetscCall(kron_setup_exponentials(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  kron.distance = -1;
   if (kron.nearest) PetscCall(get_nearest(pc));
   for (Int k : kron.active) PetscCall(get_matrix(pc, k));
   PetscCall(matrix_states(pc, &kron.states));

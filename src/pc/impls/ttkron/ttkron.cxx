@@ -24,6 +24,7 @@ PetscErrorCode set_modes(PC pc, PetscInt n, const PetscInt modes[])
 
   PetscFunctionBegin;
   PetscCheck(n >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Number of modes %" PetscInt_FMT " is negative", n);
+  PetscCheck(n == 0 || modes, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_NULL, "No array of the %" PetscInt_FMT " modes", n);
   vector<Int> sorted(modes, modes + n);
   std::sort(sorted.begin(), sorted.end());
   for (PetscInt i = 0; i < n; i++) {
@@ -90,6 +91,26 @@ PetscErrorCode get_stretch(PC pc, PetscReal *t)
 {
   PetscFunctionBegin;
   *t = kron_of(pc).stretch;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_exponentials(PC pc, PetscReal eps)
+{
+  PetscFunctionBegin;
+  PetscCheck(eps == 0 || (eps >= 1e-12 && eps < 1), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Error %g of the sum of exponentials must be in [1e-12, 1), or 0 for none", (double)eps);
+  if (kron_of(pc).exponentials != eps) set_up_again(pc);
+  kron_of(pc).exponentials = eps;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_exponentials(PC pc, PetscReal *eps, PetscInt *terms)
+{
+  const Kron &kron = kron_of(pc);
+
+  PetscFunctionBegin;
+  if (eps) *eps = kron.exponentials;
+  if (terms) *terms = kron.inverse ? kron.terms : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,7 +181,7 @@ PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject)
   PetscBool set;
   PetscInt  block = kron.block, d = 4096;
   PetscBool nearest = kron.nearest ? PETSC_TRUE : PETSC_FALSE;
-  PetscReal t = kron.stretch;
+  PetscReal t = kron.stretch, eps = kron.exponentials;
 
   PetscFunctionBegin;
   if (kron_space(pc)) d = max<PetscInt>(d, kron_space(pc)->d());
@@ -181,6 +202,8 @@ PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject)
   if (set) PetscCall(set_nearest(pc, nearest));
   PetscCall(PetscOptionsReal("-pc_ttkron_stretch", "Factor of what the matrices made from the operator deviate from their means", "PCTTKronSetStretch", t, &t, &set));
   if (set) PetscCall(set_stretch(pc, t));
+  PetscCall(PetscOptionsReal("-pc_ttkron_exponentials", "Error of a sum of exponentials that takes the place of the product", "PCTTKronSetExponentials", eps, &eps, &set));
+  if (set) PetscCall(set_exponentials(pc, eps));
   PetscCall(PetscOptionsInt("-pc_ttkron_block", "Columns solved at a time", "PCTTKronSetBlockSize", block, &block, &set));
   if (set) PetscCall(set_block_size(pc, block));
   PetscOptionsHeadEnd();
@@ -193,6 +216,8 @@ PetscErrorCode kron_reset(PC pc)
 
   PetscFunctionBegin;
   for (auto &entry : kron.modes) PetscCall(kron_reset_mode(entry.second));
+  PetscCall(MatDestroy(&kron.inverse));
+  kron.distance = -1;
   kron.active.clear();
   kron.in = kron.out = Buffer();
   kron.checked.reset();
@@ -211,7 +236,9 @@ PetscErrorCode kron_destroy(PC pc)
   delete &kron_of(pc);
   pc->data = nullptr;
   for (const char *name : {"PCTTKronSetModeMat_C", "PCTTKronGetModeMat_C", "PCTTKronGetModeKSP_C", "PCTTKronSetModes_C", "PCTTKronGetModes_C",
-                           "PCTTKronSetReference_C", "PCTTKronSetNearest_C", "PCTTKronGetNearest_C", "PCTTKronSetStretch_C", "PCTTKronGetStretch_C", "PCTTKronSetBlockSize_C", "PCTTKronGetBlockSize_C"})
+                           "PCTTKronSetReference_C", "PCTTKronSetNearest_C", "PCTTKronGetNearest_C", "PCTTKronSetStretch_C",
+                           "PCTTKronGetStretch_C", "PCTTKronSetExponentials_C", "PCTTKronGetExponentials_C",
+                           "PCTTKronSetBlockSize_C", "PCTTKronGetBlockSize_C"})
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -275,6 +302,11 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   const vector<Int> &list = kron.active.empty() ? kron.chosen : kron.active;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  modes with a solver: %s; identity on the others\n", list.empty() ? "chosen at set-up" : list_of(list).c_str()));
   if (!kron.reference.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  operator projected at indices %s (-1 = mean)\n", list_of(kron.reference).c_str()));
+  if (kron.inverse) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  the inverse is a sum of %" PetscInt_FMT " Kronecker products of exponentials, relative error %.2g, rounded to %.2g\n",
+                                     kron.terms, (double)kron.sum_error, (double)kron.rounding));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (kron.nearest && kron.distance >= 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  nearest Kronecker product, %.4g of the Frobenius norm of the operator away from it\n", (double)kron.distance));
   if (kron.stretch != 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  deviations of its matrices from their means multiplied by %g\n", (double)kron.stretch));
@@ -317,6 +349,7 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
 . -pc_ttkron_reference <i_0,i_1,...> - point at which the operator is projected, one index per mode, -1 = mean (default)
 . -pc_ttkron_nearest                 - the Kronecker product nearest to the operator in place of projections
 . -pc_ttkron_stretch <t>             - multiply by t what the matrices made from the operator deviate from their means
+. -pc_ttkron_exponentials <eps>      - a sum of Kronecker products of exponentials of relative error eps in place of one product
 . -pc_ttkron_block <n>               - largest number of columns solved at a time
 - -pc_ttkron_mode_<k>_               - prefix of the `KSP` of mode k, such as -pc_ttkron_mode_0_pc_type gamg
 
@@ -344,6 +377,10 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   its diagonal, which makes that s (1 - t/d)^d; some t between 1 and 2 saves steps, for smooth right-hand sides larger ones do
   (`PCTTKronSetStretch()`).
 
+  -pc_ttkron_exponentials eps makes the preconditioner a sum of Kronecker products, P^{-1} = sum_q w_q (x)_k exp(-a_q T_k), which is the inverse of sum_k T_k,
+  T_k acting on mode k alone, up to the error eps (`PCTTKronSetExponentials()`). It takes far fewer steps than one product, but its applications are rounded
+  and it has no solvers.
+
   The default solver of a mode is `KSPPREONLY` with `PCLU`, `PCCHOLESKY` for a real matrix known to be positive definite, `PCJACOBI`
   for a diagonal one. On several processes the factorisation is that of MUMPS, failing this any package that can factor the matrix;
   without one `PCREDUNDANT` solves on every process, and -ksp_view says so. A replicated mode is solved by every process alike.
@@ -358,7 +395,8 @@ PetscErrorCode kron_view(PC pc, PetscViewer viewer)
   fails in set-up or application, the `KSP` ends with KSP_DIVERGED_PC_FAILED and -info names mode and reason; as everywhere in PETSc, an
   inner solver that stops at its -ksp_max_it has not failed.
 
-.seealso: `PCTTKronSetModes()`, `PCTTKronSetModeMat()`, `PCTTKronGetModeKSP()`, `PCTTKronSetReference()`, `PCTTKronSetNearest()`, `PCTTKronSetStretch()`, `PCTTKronSetBlockSize()`, `MATTT`, `VECTT`, `KSPTTGMRES`
+.seealso: `PCTTKronSetModes()`, `PCTTKronSetModeMat()`, `PCTTKronGetModeKSP()`, `PCTTKronSetReference()`, `PCTTKronSetNearest()`,
+          `PCTTKronSetStretch()`, `PCTTKronSetExponentials()`, `PCTTKronSetBlockSize()`, `MATTT`, `VECTT`, `KSPTTGMRES`
 M*/
 PETSCTT_EXTERN PetscErrorCode PCCreate_TTKron(PC pc)
 {
@@ -384,6 +422,8 @@ PETSCTT_EXTERN PetscErrorCode PCCreate_TTKron(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronGetNearest_C", get_nearest));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronSetStretch_C", set_stretch));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronGetStretch_C", get_stretch));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronSetExponentials_C", set_exponentials));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronGetExponentials_C", get_exponentials));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronSetBlockSize_C", set_block_size));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTTKronGetBlockSize_C", get_block_size));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,7 +2,7 @@
 #define PETSCTT_PC_IMPLS_TTKRON_HPP
 
 // PCTTKRON: P = factor^{-1} (x)_k M_k with a solver for every active mode k and the identity on the others. M_k is given by the user, a
-// projection of the operator, or a factor of the nearest Kronecker product.
+// projection of the operator, or a factor of the nearest Kronecker product. Or, with exponentials, a sum of such products, which is rounded.
 #include "petscttpc.h"
 #include "sys/compat.hpp"
 #include "tt/train.hpp"
@@ -32,6 +32,11 @@ struct Kron {
   bool                    nearest = false; // matrices of the nearest Kronecker product in place of projections
   Real                    distance = -1;   // of it from the operator, relative, in the Frobenius norm; filled by set-up
   Real                    stretch  = 1;    // of matrices made from the operator: their deviation from their mean is multiplied by it
+  Real                    exponentials = 0; // if positive: P^{-1} is a sum of products of exponentials of this relative error
+  Mat                     inverse   = nullptr; // that sum; the following belong to it
+  Int                     terms     = 0;
+  Real                    sum_error = -1;   // found, on the interval that has the real parts of the eigenvalues
+  Real                    rounding  = 0;    // relative error of an application's rounding
   std::map<Int, KronMode> modes;     // by mode number
   std::vector<Int>        active;    // modes in use, ascending; filled by set-up
   Scaled                  factor = Scalar(1); // P^{-1} = factor (x)_k M_k^{-1}
@@ -54,6 +59,10 @@ PetscErrorCode kron_setup(PC pc);
 // the operator nor has PCSetUp() look. Does nothing before the first set-up. Collective, one reduction.
 PetscErrorCode kron_refresh(PC pc);
 PetscErrorCode kron_apply(PC pc, bool transpose, Vec x, Vec y);
+// The same with exponentials: makes kron.inverse for the active modes; applies it. Collective. The set-up takes (14 + log2(norm of the exponent)) 2 N^3 flops per
+// term and mode on every process, and N^2 words.
+PetscErrorCode kron_setup_exponentials(PC pc);
+PetscErrorCode kron_apply_exponentials(PC pc, bool transpose, Vec x, Vec y);
 PetscErrorCode kron_view(PC pc, PetscViewer viewer);
 // Creates the solver of mode k (no matrix yet) on the communicator its matrix will have.
 PetscErrorCode kron_create_ksp(PC pc, Int k);
