@@ -48,6 +48,14 @@ const SpacePtr &space_of(Vec v)
   return impl(v).space;
 }
 
+PetscErrorCode may_change(Vec v)
+{
+  PetscFunctionBegin;
+  PetscCheck(impl(v).cores_out == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The vector changes while %" PetscInt_FMT " of its cores are in use; call VecTTRestoreCoreRead() first",
+             impl(v).cores_out);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // PETSc stores norms together with the state they were computed for: raising it is what drops them.
 PetscErrorCode train_changed(Vec v)
 {
@@ -60,8 +68,7 @@ PetscErrorCode set_train(Vec v, Train &&x)
 {
   PetscFunctionBegin;
   PetscCall(require_vectt(v, "Change of a TT vector"));
-  PetscCheck(impl(v).cores_out == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The vector changes while %" PetscInt_FMT " of its cores are in use; call VecTTRestoreCoreRead() first",
-             impl(v).cores_out);
+  PetscCall(may_change(v));
   if (x.space() != space_of(v)) PetscCallTT(require_same_space(*x.space(), *space_of(v), "Change of a TT vector"));
   impl(v).train = std::move(x);
   PetscCall(train_changed(v));

@@ -19,7 +19,8 @@ const Train &train_of(Vec v);
 PetscErrorCode set_train(Vec v, Train &&x);
 // In-place change: call f(Train &) through this.
 template <class F> PetscErrorCode change_train(Vec v, F &&f);
-PetscErrorCode train_changed(Vec v); // what change_train calls last: raises the state, drops cached norms
+PetscErrorCode may_change(Vec v);    // what it calls first: an error while cores of v are in use
+PetscErrorCode train_changed(Vec v); // and last: raises the state, drops cached norms
 Train         &train_rw(Vec v);      // only for change_train
 
 // The vector's rounding policy as options for src/tt, and what its last rounding did.
@@ -65,6 +66,7 @@ PetscErrorCode nominal_index(const Space &space, const std::vector<Int> &index, 
 
 template <class F> PetscErrorCode change_train(Vec v, F &&f)
 {
+  if (const PetscErrorCode code = may_change(v)) return code;
   f(train_rw(v)); // may throw: call inside PetscCallTT
   return train_changed(v);
 }

@@ -402,6 +402,18 @@ TEST(TTGMRES, Windows)
   }
 }
 
+// Memory is taken for the steps that are made, not for those that are allowed.
+TEST(TTGMRES, HugeRestart)
+{
+  for (const char *dots : {"true", "false"}) {
+    Options o({"-t_ksp_ttgmres_restart 1000000", string("-t_ksp_ttgmres_sketched_dots ") + dots});
+    System  s;
+    ASSERT_OK(s.create(laplacian()));
+    ASSERT_OK(s.solve());
+    s.expect_solved(1e-9, 1e-7);
+  }
+}
+
 TEST(TTGMRES, BadParameters)
 {
   System s;

@@ -137,3 +137,22 @@ TEST(MatApplyMode, FollowsChangesOfTheMatrix)
     EXPECT_LT(error_of(Y, start, N, [&](Int i, Int j) { return 2.0 * f(i, j) + ((i + 6) % N == j ? 5.0 : 0.0); }, how), 1e-13);
   }
 }
+
+// One message to each neighbour for all columns of a core, whatever their number.
+TEST(MatApplyMode, OneMessagePerNeighbour)
+{
+  int rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const int size = world_size(), neighbours = (rank > 0) + (rank + 1 < size);
+  MatHandle M;
+  MAT_OK(make_aij(PETSC_COMM_WORLD, 5, 5 * size, second_difference(), M.out()));
+  for (auto how : {Apply::plain, Apply::transpose})
+    for (Int r1 : {1, 2, 30}) {
+      Core X(3, 5, r1), Y;
+      std::fill(X.data(), X.data() + X.count(), Scalar(1));
+      const CommCounts before = Comm::counts();
+      MAT_OK(apply_mode(M, how, X, Y));
+      EXPECT_EQ(Comm::counts().messages - before.messages, neighbours) << "columns " << 3 * r1;
+      EXPECT_EQ(Comm::counts().words - before.words, neighbours * 3 * r1) << "columns " << 3 * r1;
+    }
+}

@@ -167,6 +167,19 @@ TEST(MatBadInput, UnsupportedOperationsNameAnother)
   fails([&] { return MatTTGetAssembled(B, C.out()); }, "10^30.0 rows");
 }
 
+TEST(MatOptions, ToleranceOutOfRange)
+{
+  for (const char *value : {"-1", "1.5"}) {
+    MatHandle      A;
+    const PetscInt N[] = {3, 4};
+    MAT_OK(MatCreateTT(PETSC_COMM_WORLD, 2, NULL, N, A.out()));
+    MAT_OK(MatSetOptionsPrefix(A, "mat_options_test_"));
+    MAT_OK(PetscOptionsSetValue(NULL, "-mat_options_test_mat_tt_compress", value));
+    fails([&] { return MatSetFromOptions(A); }, std::string("-mat_tt_compress ") + value);
+    MAT_OK(PetscOptionsClearValue(NULL, "-mat_options_test_mat_tt_compress"));
+  }
+}
+
 // Modes from the options database, for programs that do not know the type.
 TEST(MatOptions, ModesAndCompression)
 {

@@ -323,6 +323,39 @@ TEST(MatTT, ZeroVectorAndNaN)
   EXPECT_TRUE(std::isnan(norm));
 }
 
+// NaN or Inf in one of several factors: in the norm, and in the products, of the compressed operator as well.
+TEST(MatTT, NaNInAFactor)
+{
+  const Real     bad[] = {std::nan(""), std::numeric_limits<Real>::infinity()};
+  const PetscInt N[] = {6, 5}, n[] = {PETSC_TT_DISTRIBUTED, PETSC_TT_REPLICATED};
+  for (Real value : bad)
+    for (int where = 0; where < 4; where++) { // mode, and whether it is the first or the second matrix of it
+      MatHandle A, F[2][2];
+      VecHandle x, y;
+      PetscReal norm, log10norm;
+      MAT_OK(MatCreateTT(PETSC_COMM_WORLD, 2, n, N, A.out()));
+      for (int term = 0; term < 2; term++) {
+        for (Int k = 0; k < 2; k++) {
+          const Formula good = general(term, N[k]);
+          const bool    here = where == k + 2 * term;
+          MAT_OK(make_factor(*space_of(A.get()), k, "aij", [&](Int i, Int j) { return here && i == 1 && j == 1 ? Scalar(value) : good(i, j); }, F[term][k].out()));
+        }
+        const Mat factors[] = {F[term][0], F[term][1]};
+        MAT_OK(MatTTAddTerm(A, 1, factors));
+      }
+      MAT_OK(MatTTNormLog10(A, &log10norm));
+      EXPECT_FALSE(std::isfinite(log10norm)) << value << " at " << where;
+      MAT_OK(MatTTCompress(A, 1e-3));
+      MAT_OK(MatNorm(A, NORM_FROBENIUS, &norm));
+      EXPECT_FALSE(std::isfinite(norm)) << value << " at " << where;
+      MAT_OK(MatCreateVecs(A, x.out(), y.out()));
+      MAT_OK(VecTTSetConstant(x, 1));
+      MAT_OK(MatMult(A, x, y));
+      MAT_OK(VecNorm(y, NORM_2, &norm));
+      EXPECT_TRUE(std::isnan(norm)) << value << " at " << where;
+    }
+}
+
 // A factor changed by the user changes the operator, also where it was copied to all processes.
 TEST(MatTT, FollowsChangesOfFactors)
 {

@@ -234,7 +234,9 @@ TEST(Round, NaNAndInf)
             const RoundInfo info = round(x, options(1e-8));
             EXPECT_FALSE(x.scale().finite()) << kinds << " N " << N.size() << " core " << k << " centre " << centre;
             EXPECT_FALSE(info.norm.finite());
+            EXPECT_TRUE(std::isnan(info.error));
             EXPECT_EQ(x.max_rank(), 1);
+            EXPECT_EQ(info.rank_out, 1);
             EXPECT_FALSE(norm(x).finite());
           }
       Train x = random_train(s, std::vector<Int>(s->d() + 1, 3), 11);
@@ -254,6 +256,8 @@ TEST(Round, ZeroInEveryGuise)
     EXPECT_TRUE(x.is_zero());
     EXPECT_TRUE(info.norm.is_zero());
     EXPECT_EQ(info.error, 0);
+    EXPECT_EQ(info.rank_in, 1);
+    EXPECT_EQ(info.rank_out, 1);
     for (Int k = 0; k < 3; ++k) { // a core of zeros that nobody flagged
       x       = random_train(s, {1, 3, 3, 1}, 12);
       Core &c = x.core_rw(k);

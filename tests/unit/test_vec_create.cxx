@@ -262,6 +262,10 @@ TEST(VecTTPolicy, ToleranceFollowsTheSolver)
   VEC_OK(VecTTSetRoundRtol(x, PETSC_DEFAULT));
   VEC_OK(VecTTGetRoundRtol(x, &rtol));
   EXPECT_NEAR(rtol, 1e-8, 1e-20);
+  EXPECT_PETSC_ERROR(VecTTSetRoundRtol(x, -1e-3), PETSC_ERR_ARG_OUTOFRANGE, "-0.001");
+  EXPECT_PETSC_ERROR(VecTTRound(x, -1e-3, 0, nullptr), PETSC_ERR_ARG_OUTOFRANGE, "-0.001");
+  EXPECT_PETSC_ERROR(VecTTRound(x, 1e-3, -5, nullptr), PETSC_ERR_ARG_OUTOFRANGE, "-5");
+  VEC_OK(VecTTRound(x, PETSC_DEFAULT, PETSC_DEFAULT, nullptr));
 }
 
 TEST(VecTTPolicy, FromOptions)

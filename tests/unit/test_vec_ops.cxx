@@ -243,6 +243,34 @@ TEST(VecTTAlgebra, NaNSpreadsToTheNorm)
   EXPECT_EQ(norm, 0);
 }
 
+// What TS measures the error of a step by: RMS(u - y) / (atol + rtol max(RMS(u), RMS(y))), here from three modes and from one.
+TEST(VecTTAlgebra, ErrorOfATimeStep)
+{
+  const PetscReal atol = 0.2, rtol = 0.1;
+  for (const std::vector<Int> &N : std::vector<std::vector<Int>>{{6, 5, 4}, {7}}) {
+    VecHandle x, y;
+    VEC_OK(make_vec(N, "d", 2, 3, x.out()));
+    VEC_OK(make_vec(N, "d", 2, 4, y.out()));
+    const Dense     u = dense_of(x), v = dense_of(y);
+    const PetscReal points = std::sqrt((Real)u.a.size()), expected = combine(1, u, -1, v).norm() / points / (atol + rtol * std::max(u.norm(), v.norm()) / points);
+    PetscReal       error = 0;
+#if defined(PETSCTT_HAVE_VEC_ERRORWNORM)
+    PetscReal a, r;
+    PetscInt  n[3];
+    VEC_OK(VecErrorWeightedNorms(x, y, nullptr, NORM_2, atol, nullptr, rtol, nullptr, -1, &error, n, &a, n + 1, &r, n + 2));
+#else
+    ErrorNormScope     scope;
+    const PetscScalar *a, *b;
+    VEC_OK(VecGetArrayRead(x, &a));
+    VEC_OK(VecGetArrayRead(y, &b));
+    error = PetscAbsScalar(a[0] - b[0]) / (atol + rtol * std::max(PetscAbsScalar(a[0]), PetscAbsScalar(b[0])));
+    VEC_OK(VecRestoreArrayRead(x, &a));
+    VEC_OK(VecRestoreArrayRead(y, &b));
+#endif
+    EXPECT_NEAR(error, expected, 1e-12 * expected);
+  }
+}
+
 // Every supported split of the modes gives the same random vector, and one generator gives different ones in turn.
 TEST(VecTTAlgebra, RandomIsReproducible)
 {

@@ -82,6 +82,8 @@ TEST_P(VecTTValues, CoresBackAndForth)
   VEC_OK(VecTTSetCores(w, ranks.data(), cores.data()));
   EXPECT_PETSC_ERROR(VecScale(w, 1), 0, ""); // no error: only v is in use
   EXPECT_PETSC_ERROR(VecCopy(w, v), PETSC_ERR_ARG_WRONGSTATE, "VecTTRestoreCoreRead");
+  EXPECT_PETSC_ERROR(VecScale(v, 0), PETSC_ERR_ARG_WRONGSTATE, "3 of its cores");
+  EXPECT_PETSC_ERROR(VecSwap(w, v), PETSC_ERR_ARG_WRONGSTATE, "3 of its cores");
   for (Int k = 0; k < 3; ++k) VEC_OK(VecTTRestoreCoreRead(v, k, &r0, &n, &r1, &cores[k]));
   EXPECT_EQ(cores[0], nullptr);
   EXPECT_PETSC_ERROR(VecTTRestoreCoreRead(v, 0, nullptr, nullptr, nullptr, nullptr), PETSC_ERR_ORDER, "");
@@ -95,6 +97,53 @@ TEST_P(VecTTValues, CoresBackAndForth)
   EXPECT_PETSC_ERROR(VecTTSetCores(w, ranks.data(), cores.data()), PETSC_ERR_ARG_OUTOFRANGE, "TT rank 1 is 0");
   ranks[1] = 1;
   EXPECT_PETSC_ERROR(VecTTSetCores(w, ranks.data(), cores.data()), PETSC_ERR_ARG_NULL, "is NULL");
+}
+
+// What every process gives of a replicated mode is one thing: round-off is settled, more is an error.
+TEST_P(VecTTValues, CopiesOfReplicatedModes)
+{
+  const PetscInt                   r[4] = {1, 1, 1, 1};
+  std::vector<std::vector<Scalar>> data(3);
+  std::vector<const Scalar *>      cores(3);
+  std::vector<VecHandle>           vecs(3);
+  const auto                       fill = [&](Real spread) {
+    for (Int k = 0; k < 3; ++k) {
+      data[k].clear();
+      for (Int i = 0; i < space_of(v)->n(k); ++i) data[k].push_back(f2(space_of(v)->start(k) + i) * (1 + spread * rank()));
+      cores[k] = data[k].data();
+      vecs[k]  = VecHandle();
+      VEC_OK(mode_vec(k, [&](Int i) { return f2(i) * (1 + spread * rank()); }, vecs[k].out()));
+    }
+  };
+  const auto alike = [&] { // of process 0, bit by bit
+    for (Int k = 0; k < 3; ++k) {
+      if (!space_of(v)->replicated(k)) continue;
+      const Core &c = train_of(v).core(k);
+      Buffer      first((std::size_t)c.count());
+      std::copy(c.data(), c.data() + c.count(), first.data());
+      space_of(v)->comm().bcast(first.data(), c.count());
+      EXPECT_TRUE(std::equal(first.data(), first.data() + c.count(), c.data())) << "mode " << k;
+    }
+  };
+  bool any = false;
+  for (Int k = 0; k < 3; ++k) any = any || (space_of(v)->replicated(k) && size() > 1);
+  Vec w = nullptr;
+  fill(1e-15);
+  const Vec round_off[3] = {vecs[0], vecs[1], vecs[2]};
+  VEC_OK(VecTTSetCores(v, r, cores.data()));
+  alike();
+  VEC_OK(VecTTSetRankOne(v, round_off));
+  alike();
+  if (!any) return;
+  fill(0.1);
+  const Vec       apart[3] = {vecs[0], vecs[1], vecs[2]};
+  const PetscBool which[3] = {PETSC_TRUE, PETSC_TRUE, PETSC_FALSE}, last[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+  Scalar          sum;
+  EXPECT_PETSC_ERROR(VecTTSetCores(v, r, cores.data()), PETSC_ERR_ARG_INCOMP, "is replicated, but its values differ");
+  EXPECT_PETSC_ERROR(VecTTSetRankOne(v, apart), PETSC_ERR_ARG_INCOMP, "is replicated, but its values differ");
+  EXPECT_PETSC_ERROR(VecTTContractAll(v, apart, &sum), PETSC_ERR_ARG_INCOMP, "is replicated, but its values differ");
+  EXPECT_PETSC_ERROR(VecTTContract(v, space_of(v)->replicated(2) ? last : which, apart, &w), PETSC_ERR_ARG_INCOMP, "is replicated, but its values differ");
+  alike(); // v is what it was
 }
 
 TEST_P(VecTTValues, FullBackAndForth)
@@ -167,6 +216,10 @@ TEST_P(VecTTValues, EntriesAndFibres)
   VecHandle w;
   VEC_OK(VecTTCreateModeVec(v, 0, w.out()));
   EXPECT_PETSC_ERROR(VecTTExtract(v, 3, index, w), PETSC_ERR_ARG_OUTOFRANGE, "Mode 3");
+  EXPECT_PETSC_ERROR(VecTTExtract(v, 0, nullptr, w), PETSC_ERR_ARG_NULL, "3 indices");
+  EXPECT_PETSC_ERROR(VecTTGetEntries(v, 2, nullptr, value), PETSC_ERR_ARG_NULL, "2 entries");
+  EXPECT_PETSC_ERROR(VecTTGetEntries(v, 2, index, nullptr), PETSC_ERR_ARG_NULL, "2 entries");
+  if (size() > 1) EXPECT_PETSC_ERROR(VecTTSetRandom(v, nullptr, 7 + rank()), PETSC_ERR_ARG_INCOMP, "seeds");
 }
 
 TEST_P(VecTTValues, Contractions)

@@ -18,7 +18,7 @@ Train rank_one(const SpacePtr &space, const std::vector<const Scalar *> &vectors
 // global indices only.
 Train random_train(const SpacePtr &space, std::vector<Int> ranks, std::uint64_t seed);
 
-// The largest TT ranks that unfoldings of `space` can have, capped at `cap`.
+// The TT ranks given (d+1), each reduced to the largest that unfoldings of `space` can have with the others.
 std::vector<Int> clip_ranks(const Space &space, std::vector<Int> ranks);
 
 } // namespace petsctt

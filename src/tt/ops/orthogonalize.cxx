@@ -36,16 +36,7 @@ void multiply_core(Core &core, bool left, const Scalar *T, Count p)
 
 std::int64_t take_exponent(Scalar *a, Count n)
 {
-  Real top = 0;
-  for (Count i = 0; i < n; ++i) {
-    const Real v = petsctt::abs(a[i]);
-    if (!(v <= top)) top = v;
-    if (!is_finite(top)) return 0;
-  }
-  const std::int64_t e = exponent_of(top);
-  if (e)
-    for (Count i = 0; i < n; ++i) a[i] = ldexp(a[i], -e);
-  return e;
+  return normalize(a, n);
 }
 
 std::int64_t bring_into_range(const Space &space, Int k, Core &core)

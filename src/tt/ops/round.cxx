@@ -242,9 +242,17 @@ RoundInfo round_as_asked(Train &x, const RoundOptions &o)
 
 RoundInfo round(Train &x, const RoundOptions &o)
 {
-  const RoundInfo info = round_as_asked(x, o);
-  settle_scale(x, info.norm);
+  RoundInfo info = round_as_asked(x, o);
+  complete(x, info);
   return info;
+}
+
+void complete(Train &x, RoundInfo &info)
+{
+  info.rank_in  = std::max<Int>(info.rank_in, 1);
+  info.rank_out = x.max_rank();
+  if (!info.norm.finite()) info.error = std::numeric_limits<Real>::quiet_NaN();
+  settle_scale(x, info.norm);
 }
 
 void settle_scale(Train &x, const Scaled &norm)

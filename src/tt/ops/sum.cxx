@@ -58,8 +58,7 @@ Train form_sum(const SpacePtr &space, const std::vector<Term> &all)
       r1 += t.train->r(k + 1);
     }
     Core c(k == 0 ? 1 : r0, space->n(k), k == d - 1 ? 1 : r1);
-    if (d > 1 && (k == 0 || k == d - 1)) { // one row or column of blocks, no zeros between
-    } else std::fill(c.data(), c.data() + c.count(), Scalar(0));
+    if (d == 1 || (k > 0 && k < d - 1)) std::fill(c.data(), c.data() + c.count(), Scalar(0)); // the others: one row or column of blocks, nothing between
     Int o0 = 0, o1 = 0;
     for (const Term &t : terms) {
       const Core  &x = t.train->core(k);
@@ -181,7 +180,7 @@ RoundInfo round_sum(const SpacePtr &space, const std::vector<Term> &terms, const
   if (single && options.type == RoundType::automatic && type == RoundType::randomized) type = RoundType::qr; // see round()
   Train sum(space);
   RoundInfo info = type == RoundType::randomized ? randomized_round_sum(space, lazy, options, sum) : two_sweeps(space, lazy, options, type, sum);
-  settle_scale(sum, info.norm);
+  complete(sum, info);
   out = std::move(sum);
   return info;
 }

@@ -2,6 +2,7 @@
 #define PETSCTT_TT_OPS_SWEEP_HPP
 
 // Private to tt/ops: what the sweeps of orthogonalisation and rounding share.
+#include "tt/ops/round.hpp"
 #include "tt/ops/tsqr.hpp"
 #include "tt/train.hpp"
 
@@ -30,6 +31,9 @@ bool make_orthonormal(Scalar *gram, Core &q, Count R, Scalar *carry, bool exact)
 // x, of the given norm and orthogonal but for one core: a power of two is moved between that core and the scale such that the core has norm 1 to 2. Exact.
 // Entrywise products multiply what roundings leave in the scale: without this it grows with every one, until the terms of a sum no longer meet. Local.
 void settle_scale(Train &x, const Scaled &norm);
+
+// The end of every rounding, of which x is the result: settle_scale(), ranks that are there in any case, and an error that is NaN where x is.
+void complete(Train &x, RoundInfo &info);
 
 } // namespace petsctt
 

@@ -1,20 +1,10 @@
 #include "vec/interface/check.hpp"
 
+#include "tt/ops/array.hpp"
+
+#include <cstdio>
+
 namespace petsctt {
-
-PetscErrorCode require_replicated(MPI_Comm comm, Count n, const PetscInt a[], const char *what)
-{
-  // number, then a hash of all of them: two integers travel whatever n is. The hash is kept below 2^31.
-  std::uint64_t hash = 1469598103934665603u;
-  for (Count i = 0; i < n; ++i) hash = (hash ^ (std::uint64_t)a[i]) * 1099511628211u;
-  const PetscInt h[2] = {(PetscInt)n, (PetscInt)((hash ^ (hash >> 32)) & 0x7fffffff)};
-  PetscInt       e[4] = {h[0], -h[0], h[1], -h[1]};
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, e, 4, MPIU_INT, MPI_MAX, comm));
-  PetscCheck(e[0] == -e[1] && e[2] == -e[3], comm, PETSC_ERR_ARG_INCOMP, "%s must be the same on all processes", what);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode require_mode(Vec v, PetscInt k)
 {
@@ -76,6 +66,23 @@ PetscErrorCode require_mode_vec(const Space &space, PetscInt k, Vec w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void settle_replicas(const Space &space, PetscInt k, Scalar *a, Count n, std::string &message)
+{
+  if (!space.replicated(k) || space.comm().size() == 1) return;
+  Buffer mine((std::size_t)n);
+  std::copy(a, a + n, mine.data());
+  space.comm().bcast(a, n);
+  const Real top = max_part(a, n), allowed = is_finite(top) ? 1e-8 * top : 0;
+  for (Count i = 0; message.empty() && i < n; ++i) {
+    const bool here = is_finite(mine[i]), there = is_finite(a[i]);
+    if (here == there && (!here || petsctt::abs(mine[i] - a[i]) <= allowed)) continue;
+    char text[256];
+    std::snprintf(text, sizeof(text), "Mode %lld is replicated, but its values differ between the processes: number %lld is %g on process 0 and %g here", (long long)k, (long long)i,
+                  (double)PetscRealPart(a[i]), (double)PetscRealPart(mine[i]));
+    message = text;
+  }
+}
+
 ModeArrays::~ModeArrays()
 {
   for (std::size_t k = 0; k < vecs_.size(); ++k)
@@ -87,6 +94,7 @@ PetscErrorCode ModeArrays::get(const Space &space, const Vec vecs[], const Petsc
   static const Scalar   nothing[1] = {0};
   const PetscInt        d          = space.d();
   std::vector<PetscInt> given(d, 0);
+  std::string           message;
   std::vector<Vec>      wanted(d, nullptr);
 
   PetscFunctionBegin;
@@ -95,17 +103,24 @@ PetscErrorCode ModeArrays::get(const Space &space, const Vec vecs[], const Petsc
       wanted[k] = vecs[k];
       given[k]  = vecs[k] ? 1 : 0;
     }
-  PetscCall(require_replicated(space.comm().mpi(), d, given.data(), "Which modes have a vector"));
+  PetscCall(same_everywhere(space.comm().mpi(), given.data(), given.size() * sizeof(PetscInt), "The modes that have a vector"));
   PetscCall(require_fit(space, wanted));
   vecs_.assign(d, nullptr);
   arrays_.assign(d, nullptr);
   pointers_.assign(d, nullptr);
+  replicas_.resize(d);
   for (PetscInt k = 0; k < d; ++k) {
     if (!wanted[k]) continue;
     PetscCall(VecGetArrayRead(wanted[k], &arrays_[k]));
     vecs_[k]     = wanted[k];
     pointers_[k] = arrays_[k] ? arrays_[k] : nothing;
+    if (!space.replicated(k) || space.comm().size() == 1) continue;
+    replicas_[k] = Buffer((std::size_t)space.N(k));
+    std::copy(arrays_[k], arrays_[k] + space.N(k), replicas_[k].data());
+    settle_replicas(space, k, replicas_[k].data(), space.N(k), message);
+    pointers_[k] = replicas_[k].data();
   }
+  PetscCall(agree(space.comm().mpi(), PETSC_ERR_ARG_INCOMP, message));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,7 +27,8 @@ PetscErrorCode VecTTGetEntries(Vec v, PetscInt m, const PetscInt index[], PetscS
   PetscFunctionBegin;
   PetscCall(require_vectt(v, "VecTTGetEntries"));
   PetscCheck(m >= 0, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The number of entries is %" PetscInt_FMT, m);
-  PetscCall(require_replicated(PetscObjectComm((PetscObject)v), (Count)m * space_of(v)->d(), index, "The indices of the entries"));
+  PetscCheck(m == 0 || (index && values), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_NULL, "VecTTGetEntries: %s of %" PetscInt_FMT " entries is NULL", index ? "the place for the values" : "the array of the indices", m);
+  PetscCall(same_everywhere(PetscObjectComm((PetscObject)v), index, (std::size_t)m * (std::size_t)space_of(v)->d() * sizeof(PetscInt), "The indices of the entries"));
   LogScope log(events().evaluate, (PetscObject)v);
   PetscCallTT(entries(train_of(v), m, index, values));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -58,9 +59,10 @@ PetscErrorCode VecTTExtract(Vec v, PetscInt k, const PetscInt index[], Vec w)
   PetscFunctionBegin;
   PetscCall(require_vectt(v, "VecTTExtract"));
   PetscCall(require_mode(v, k));
+  PetscCheck(index, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_NULL, "VecTTExtract: the %" PetscInt_FMT " indices are NULL", space_of(v)->d());
   PetscCallTT(at.assign(index, index + space_of(v)->d()));
   at[k] = 0;
-  PetscCall(require_replicated(PetscObjectComm((PetscObject)v), (Count)at.size(), at.data(), "The indices"));
+  PetscCall(same_everywhere(PetscObjectComm((PetscObject)v), at.data(), at.size() * sizeof(PetscInt), "The indices"));
   PetscCall(require_mode_vec(*space_of(v), k, w));
   LogScope log(events().evaluate, (PetscObject)v);
   PetscCall(VecGetArrayWrite(w, &a));
@@ -108,7 +110,7 @@ PetscErrorCode VecTTContract(Vec v, const PetscBool contract_mode[], const Vec w
       if (!contract_mode[k]) stay.push_back(space.mode(k));
     }
   });
-  PetscCall(require_replicated(PetscObjectComm((PetscObject)v), (Count)flags.size(), flags.data(), "The modes to contract"));
+  PetscCall(same_everywhere(PetscObjectComm((PetscObject)v), flags.data(), flags.size() * sizeof(PetscInt), "The modes to contract"));
   PetscCheck(!stay.empty(), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "At least one of the %" PetscInt_FMT " modes must stay; VecTTContractAll() contracts all", space.d());
   PetscCallTT(PetscCall(arrays.get(space, weights, contract_mode)));
   Train    x;

@@ -6,6 +6,15 @@
 
 using namespace petsctt;
 
+// In [0,1), or PETSC_DEFAULT.
+static PetscErrorCode check_tolerance(Vec v, PetscReal rtol)
+{
+  PetscFunctionBegin;
+  PetscCheck((rtol >= 0 && rtol < 1) || rtol == (PetscReal)PETSC_DEFAULT, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE,
+             "The tolerance %g is neither in [0,1) nor PETSC_DEFAULT", (double)rtol);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   VecTTNormLog10 - Computes the decimal logarithm of the Frobenius norm, which never overflows
 
@@ -141,7 +150,9 @@ PetscErrorCode VecTTRound(Vec v, PetscReal rtol, PetscInt max_rank, PetscReal *e
 
   PetscFunctionBegin;
   PetscCall(require_vectt(v, "VecTTRound"));
-  PetscCheck(rtol < 1 && !PetscIsNanReal(rtol), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The tolerance %g is not smaller than 1", (double)rtol);
+  PetscCall(check_tolerance(v, rtol));
+  PetscCheck(max_rank >= 0 || max_rank == PETSC_DEFAULT, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE,
+             "The cap %" PetscInt_FMT " on the TT ranks is neither PETSC_DEFAULT nor at least 0 (0 means none)", max_rank);
   RoundOptions options = round_options(v);
   if (rtol >= 0) options.rtol = rtol;
   if (max_rank >= 0) options.max_rank = max_rank;
@@ -179,7 +190,7 @@ PetscErrorCode VecTTSetRoundRtol(Vec v, PetscReal rtol)
 {
   PetscFunctionBegin;
   PetscCall(require_vectt(v, "VecTTSetRoundRtol"));
-  PetscCheck(rtol < 1 && !PetscIsNanReal(rtol), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The tolerance %g is not smaller than 1", (double)rtol);
+  PetscCall(check_tolerance(v, rtol));
   impl(v).policy.shared_rtol.reset();
   impl(v).policy.rtol_set = rtol >= 0;
   impl(v).policy.rtol     = PetscMax(rtol, 0);

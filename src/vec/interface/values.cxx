@@ -10,7 +10,7 @@
 using namespace petsctt;
 
 namespace {
-constexpr double most_full_entries = 2.5e8; // of a tensor that every process holds in full
+constexpr double most_full_entries = 2.5e8; // of a tensor that one process, or every one, holds in full
 } // namespace
 
 /*@
@@ -51,6 +51,9 @@ PetscErrorCode VecTTSetConstant(Vec v, PetscScalar a)
 
   Level: beginner
 
+  Notes:
+  On a replicated mode all processes give the same vector. The values of process 0 are taken; what differs from them by more than round-off is an error.
+
 .seealso: `VECTT`, `VecTTCreateModeVec()`, `VecTTSetConstant()`, `VecTTSetFull()`
 @*/
 PetscErrorCode VecTTSetRankOne(Vec v, const Vec vecs[])
@@ -74,7 +77,7 @@ PetscErrorCode VecTTSetRankOne(Vec v, const Vec vecs[])
   Input Parameters:
 + v    - the TT vector
 . r    - d + 1 TT ranks, the first and the last 1; `NULL` for those of -vec_tt_random_rank
-- seed - the seed; the result depends on it and on the modes only, not on the number of processes
+- seed - the seed, the same on all processes; the result depends on it and on the modes only, not on the number of processes
 
   Level: intermediate
 
@@ -90,7 +93,8 @@ PetscErrorCode VecTTSetRandom(Vec v, const PetscInt r[], PetscInt64 seed)
   const Int        d = space_of(v)->d();
   std::vector<Int> ranks;
   PetscCallTT(r ? ranks.assign(r, r + d + 1) : ranks.assign(d + 1, impl(v).policy.random_rank));
-  PetscCall(require_replicated(PetscObjectComm((PetscObject)v), d + 1, ranks.data(), "The TT ranks"));
+  PetscCall(same_everywhere(PetscObjectComm((PetscObject)v), ranks.data(), ranks.size() * sizeof(Int), "The TT ranks"));
+  PetscCall(same_everywhere(PetscObjectComm((PetscObject)v), &seed, sizeof(seed), "The seeds of VecTTSetRandom()"));
   if (!r) ranks.front() = ranks.back() = 1;
   PetscCheck(ranks.front() == 1 && ranks.back() == 1, PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_OUTOFRANGE, "The outer TT ranks are %" PetscInt_FMT " and %" PetscInt_FMT "; they must be 1",
              ranks.front(), ranks.back());
@@ -113,6 +117,9 @@ PetscErrorCode VecTTSetRandom(Vec v, const PetscInt r[], PetscInt64 seed)
 
   Level: intermediate
 
+  Notes:
+  On a replicated mode all processes give the same core. That of process 0 is taken; one that differs from it by more than round-off is an error.
+
 .seealso: `VECTT`, `VecTTGetCoreRead()`, `VecTTGetModeOwnership()`, `VecTTSetRankOne()`
 @*/
 PetscErrorCode VecTTSetCores(Vec v, const PetscInt r[], const PetscScalar *const cores[])
@@ -123,7 +130,7 @@ PetscErrorCode VecTTSetCores(Vec v, const PetscInt r[], const PetscScalar *const
   const Int    d     = space.d();
   MPI_Comm     comm  = PetscObjectComm((PetscObject)v);
   PetscCheck(r && cores, comm, PETSC_ERR_ARG_NULL, "The TT ranks or the cores are NULL");
-  PetscCall(require_replicated(comm, d + 1, r, "The TT ranks"));
+  PetscCall(same_everywhere(comm, r, (std::size_t)(d + 1) * sizeof(PetscInt), "The TT ranks"));
   PetscCheck(r[0] == 1 && r[d] == 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "The outer TT ranks are %" PetscInt_FMT " and %" PetscInt_FMT "; they must be 1", r[0], r[d]);
   PetscInt missing = d;
   for (Int k = d - 1; k >= 0; --k) {
@@ -132,17 +139,20 @@ PetscErrorCode VecTTSetCores(Vec v, const PetscInt r[], const PetscScalar *const
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPIU_INT, MPI_MIN, comm));
   PetscCheck(missing == d, comm, PETSC_ERR_ARG_NULL, "Core %" PetscInt_FMT " is NULL on a process that stores indices of its mode", missing);
-  Train x;
+  Train       x;
+  std::string message;
   PetscCallTT({
     x = Train(space_of(v));
     for (Int k = 0; k < d; ++k) {
       Core c(r[k], space.n(k), r[k + 1]);
       if (c.count()) std::copy(cores[k], cores[k] + c.count(), c.data());
+      settle_replicas(space, k, c.data(), c.count(), message);
       x.set_core(k, std::move(c));
     }
     x.set_scale(Scaled(1));
     x.check();
   });
+  PetscCall(agree(comm, PETSC_ERR_ARG_INCOMP, message));
   PetscCall(set_train(v, std::move(x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,7 +287,7 @@ PetscErrorCode VecTTGetScale(Vec v, PetscScalar *m, PetscInt64 *e)
   Notes:
   The tolerance and the rank cap are those of the rounding policy of v; `VecTTGetRoundingInfo()` has the error made.
 
-  Every process holds the full tensor for a while, so this is for tensors that are small.
+  The first process holds the full tensor for a while and decomposes it, so this is for tensors that are small.
 
 .seealso: `VECTT`, `VecTTGetFull()`, `VecTTSetRoundRtol()`, `VecTTSetMaxRank()`
 @*/
@@ -298,9 +308,9 @@ PetscErrorCode VecTTSetFull(Vec v, Vec full)
   PetscCall(VecGetSize(full, &N));
   PetscCheck((double)N == (double)space.full_size(), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_SIZ, "The vector has %" PetscInt_FMT " entries, the tensor %s has 10^%g", N, space.describe().c_str(),
              (double)space.log10_full_size());
-  PetscCheck((double)N <= most_full_entries, PetscObjectComm((PetscObject)v), PETSC_ERR_SUP, "The tensor has %" PetscInt_FMT " entries, too many for every process to hold (limit %g)", N, most_full_entries);
+  PetscCheck((double)N <= most_full_entries, PetscObjectComm((PetscObject)v), PETSC_ERR_SUP, "The tensor has %" PetscInt_FMT " entries, too many for one process to hold (limit %g)", N, most_full_entries);
   LogScope log(events().full, (PetscObject)v);
-  PetscCall(VecScatterCreateToAll(full, scatter.out(), all.out()));
+  PetscCall(VecScatterCreateToZero(full, scatter.out(), all.out()));
   PetscCall(VecScatterBegin(scatter, full, all, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, full, all, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecGetArrayRead(all, &a));

@@ -5,19 +5,6 @@
 
 namespace petsctt {
 
-namespace {
-
-PetscErrorCode KSPSetUp_TTGMRES(KSP ksp)
-{
-  Mat A, P;
-
-  PetscFunctionBegin;
-  PetscCheck(ksp->pc_side == PC_RIGHT || ksp->pc_side == PC_LEFT, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "KSPTTGMRES preconditions from the right or the left");
-  PetscCall(PCGetOperators(ksp->pc, &A, &P));
-  PetscCheck(A, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "KSPTTGMRES has no operator: call KSPSetOperators()");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 void drop_vectors(TTGMRES &g)
 {
   g.V.clear();
@@ -29,6 +16,19 @@ void drop_vectors(TTGMRES &g)
   g.w     = VecHandle();
   g.trial = VecHandle();
   g.y     = Train();
+}
+
+namespace {
+
+PetscErrorCode KSPSetUp_TTGMRES(KSP ksp)
+{
+  Mat A, P;
+
+  PetscFunctionBegin;
+  PetscCheck(ksp->pc_side == PC_RIGHT || ksp->pc_side == PC_LEFT, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "KSPTTGMRES preconditions from the right or the left");
+  PetscCall(PCGetOperators(ksp->pc, &A, &P));
+  PetscCheck(A, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "KSPTTGMRES has no operator: call KSPSetOperators()");
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPReset_TTGMRES(KSP ksp)

@@ -10,15 +10,26 @@ namespace petsctt {
 
 namespace {
 
-// What the operator does to x as a lazy train; anything but a MATTT is multiplied by MatMult into `work`, rounded there.
-PetscErrorCode lazy_product(KSP ksp, Mat A, Vec x, VecHandle &work, std::unique_ptr<LazyTrain> &out)
+// Is A a MATTT whose products have no null space to be removed from them?
+PetscErrorCode has_lazy_product(KSP ksp, Mat A, bool *yes)
 {
   MatNullSpace nullspace = NULL;
 
   PetscFunctionBegin;
   if (ksp->transpose_solve) PetscCall(MatGetTransposeNullSpace(A, &nullspace));
   else PetscCall(MatGetNullSpace(A, &nullspace));
-  if (is_mattt(A) && !nullspace) {
+  *yes = is_mattt(A) && !nullspace;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What the operator does to x as a lazy train; anything but a MATTT is multiplied by MatMult into `work`, rounded there.
+PetscErrorCode lazy_product(KSP ksp, Mat A, Vec x, VecHandle &work, std::unique_ptr<LazyTrain> &out)
+{
+  bool lazy;
+
+  PetscFunctionBegin;
+  PetscCall(has_lazy_product(ksp, A, &lazy));
+  if (lazy) {
     PetscCall(lazy_apply(A, ksp->transpose_solve ? Apply::transpose : Apply::plain, train_of(x), out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -32,15 +43,14 @@ PetscErrorCode lazy_product(KSP ksp, Mat A, Vec x, VecHandle &work, std::unique_
 // P^{-1} A x. The product with a MATTT goes to P^{-1} as it is: what rounding would make of it there has no bound after P^{-1}.
 PetscErrorCode left_product(KSP ksp, Mat A, Vec x, std::unique_ptr<LazyTrain> &out)
 {
-  TTGMRES     &g         = data_of(ksp);
-  MatNullSpace nullspace = NULL;
+  TTGMRES &g = data_of(ksp);
+  bool     lazy;
 
   PetscFunctionBegin;
   for (VecHandle *work : {&g.w, &g.z})
     if (!*work) PetscCall(create_vec(space_of(x), ksp->vec_sol, work->out()));
-  if (ksp->transpose_solve) PetscCall(MatGetTransposeNullSpace(A, &nullspace));
-  else PetscCall(MatGetNullSpace(A, &nullspace));
-  if (is_mattt(A) && !nullspace) {
+  PetscCall(has_lazy_product(ksp, A, &lazy));
+  if (lazy) {
     Train product;
     PetscCall(apply(A, ksp->transpose_solve ? Apply::transpose : Apply::plain, train_of(x), product));
     PetscCall(set_train(g.w, std::move(product)));
@@ -146,17 +156,14 @@ void image_of(const LazyTrain &x, const RoundOptions &o, PetscInt columns, Train
 // Exact dots of basis vector n-1 with those from `first` on, into g.gram.
 void update_exact_gram(TTGMRES &g, PetscInt first, PetscInt n)
 {
-  const std::size_t ld = g.restart + 1;
-  if (n == 1) g.gram.assign(ld * ld, 0);
+  g.gram.resize((std::size_t)n);
+  std::vector<Scalar> &column = g.gram.back();
+  column.assign((std::size_t)n, 0);
   std::vector<const Train *> earlier;
   for (PetscInt i = first; i < n - 1; i++) earlier.push_back(&train_of(g.V[i]));
   const std::vector<Scaled> products = dots(train_of(g.V[n - 1]), earlier);
-  for (PetscInt i = first; i < n - 1; i++) {
-    const Scalar s           = products[i - first].value();
-    g.gram[i + ld * (n - 1)] = s;
-    g.gram[n - 1 + ld * i]   = conj(s);
-  }
-  g.gram[n - 1 + ld * (n - 1)] = 1;
+  for (PetscInt i = first; i < n - 1; i++) column[i] = products[i - first].value();
+  column[n - 1] = 1;
 }
 
 std::vector<Scalar> exact_gram(const TTGMRES &g, PetscInt first, PetscInt n)
@@ -164,7 +171,10 @@ std::vector<Scalar> exact_gram(const TTGMRES &g, PetscInt first, PetscInt n)
   const PetscInt      m = n - first;
   std::vector<Scalar> G((std::size_t)m * m);
   for (PetscInt j = 0; j < m; j++)
-    for (PetscInt i = 0; i < m; i++) G[i + (std::size_t)m * j] = g.gram[first + i + (std::size_t)(g.restart + 1) * (first + j)];
+    for (PetscInt i = 0; i <= j; i++) {
+      G[i + (std::size_t)m * j] = g.gram[first + j][first + i];
+      G[j + (std::size_t)m * i] = conj(G[i + (std::size_t)m * j]);
+    }
   return G;
 }
 

@@ -25,9 +25,8 @@ std::vector<Scalar> least_squares(Count m, Count n, std::vector<Scalar> A, const
 
 } // namespace
 
-void Projected::start(Int m, Real beta)
+void Projected::start(Real beta)
 {
-  m_        = m;
   j_        = 0;
   beta_     = beta;
   residual_ = beta;
@@ -36,7 +35,7 @@ void Projected::start(Int m, Real beta)
   G_.assign(1, 1);
   ng_        = 1;
   inflation_ = 1;
-  H_.assign((std::size_t)(m + 1) * m, 0);
+  H_.clear();
   y_.clear();
   errors_.clear();
   before_.clear();
@@ -53,14 +52,16 @@ std::vector<Scalar> best_coefficients(Int n, std::vector<Scalar> G, const std::v
 
 bool Projected::add(Int first, const std::vector<Scalar> &h, Real norm, Real error)
 {
-  const std::size_t ld = m_ + 1;
-  for (std::size_t i = 0; i < h.size(); ++i) H_[first + i + ld * j_] = h[i];
-  H_[j_ + 1 + ld * j_] = norm;
+  std::vector<Scalar> column((std::size_t)j_ + 2, 0);
+  std::copy(h.begin(), h.end(), column.begin() + first);
+  column.back() = norm;
+  H_.push_back(std::move(column));
   errors_.push_back(error);
   before_.push_back(residual_);
   ++j_;
   if (solve()) return true;
   --j_;
+  H_.pop_back();
   errors_.pop_back();
   before_.pop_back();
   return false;
@@ -69,7 +70,6 @@ bool Projected::add(Int first, const std::vector<Scalar> &h, Real norm, Real err
 bool Projected::solve()
 {
   const Int           n = j_ + 1;
-  const std::size_t   ld = m_ + 1;
   std::vector<Scalar> U((std::size_t)n * n, 0), M((std::size_t)n * j_), b(n), r(n);
   for (Int j = 0; j < n; ++j)
     for (Int i = 0; i <= j; ++i) U[i + (std::size_t)n * j] = G_[i + (std::size_t)ng_ * j];
@@ -77,7 +77,7 @@ bool Projected::solve()
   // a pivot at round-off level means that the new vector depends on the others
   for (Int i = 0; i < n; ++i)
     if (!(real(U[i + (std::size_t)n * i]) > 1e-7 * std::sqrt(std::abs(real(G_[i + (std::size_t)ng_ * i]))))) return false;
-  for (Int j = 0; j < j_; ++j) std::copy(H_.begin() + ld * j, H_.begin() + ld * j + n, M.begin() + (std::size_t)n * j);
+  for (Int j = 0; j < j_; ++j) std::copy(H_[j].begin(), H_[j].end(), M.begin() + (std::size_t)n * j);
   trmm('L', 'U', 'N', 'N', n, j_, 1, U.data(), n, M.data(), n);
   for (Int i = 0; i < n; ++i) b[i] = 0;
   b[0] = U[0] * beta_;

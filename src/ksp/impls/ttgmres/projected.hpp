@@ -13,7 +13,7 @@ namespace petsctt {
 // matrix of random images of the basis vectors: then the residual is nearly minimal. Numbers only, the same on every process.
 class Projected {
 public:
-  void start(Int m, Real beta); // for at most m columns
+  void start(Real beta);
   Int  columns() const { return j_; }
 
   // Gram matrix of the basis vectors 0..n-1, packed n x n; inflation: factor by which norms measured with it are too small after a
@@ -34,10 +34,10 @@ public:
 
 private:
   bool solve();
-  Int  m_ = 0, j_ = 0, ng_ = 0;
+  Int  j_ = 0, ng_ = 0;
   Real beta_ = 0, residual_ = 0, error_ = 0, growth_ = 0, inflation_ = 1;
-  std::vector<Scalar> G_, H_; // ng x ng, (m+1) x m
-  std::vector<Scalar> y_;
+  std::vector<Scalar> G_, y_; // ng x ng, j
+  std::vector<std::vector<Scalar>> H_; // columns, of j + 2 entries
   std::vector<Real>   errors_, before_;
 };
 

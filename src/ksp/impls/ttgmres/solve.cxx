@@ -95,9 +95,9 @@ PetscErrorCode precondition_residual(KSP ksp, Train *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The steps of one cycle that starts from the residual r of norm beta. Ends when the residual expected from the small problem and the
+// The steps of one cycle that starts from the residual r. Ends when the residual expected from the small problem and the
 // roundings made so far is below the target, when the basis is full, or when going on is useless.
-PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
+PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal goal)
 {
   TTGMRES &g = data_of(ksp);
 
@@ -118,11 +118,10 @@ PetscErrorCode cycle(KSP ksp, Train &&r, PetscReal beta, PetscReal goal)
     r_norm         = real(n.value());
     r.set_scale(r.scale() / n);
   });
-  (void)beta;
   g.sketch[0] = TrainSketch();
   g.images.clear();
   PetscCall(set_train(g.V[0], std::move(r)));
-  g.small.start(g.restart, r_norm);
+  g.small.start(r_norm);
   g.in_cycle = true;
   while (g.small.columns() < g.restart && ksp->its < ksp->max_it) {
     bool happy;
@@ -206,15 +205,7 @@ PetscErrorCode begin(KSP ksp, Train *r, PetscReal *rnorm)
   g.left = ksp->pc_side == PC_LEFT;
   PetscCheck(!g.left || g.flexible != 1, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "KSPTTGMRES with a preconditioner that changes from step to step needs it on the right: no -ksp_ttgmres_flexible with -ksp_pc_side left");
   const bool keep_z = !g.left && (g.flexible < 0 ? !fixed : g.flexible != 0);
-  if (keep_z != g.keep_z || (!g.V.empty() && !space_of(g.V[0])->same(*space_of(ksp->vec_sol)))) {
-    g.V.clear();
-    g.Z.clear();
-    g.sketch.clear();
-    g.x0 = VecHandle();
-    g.z = VecHandle();
-    g.w = VecHandle();
-    g.trial = VecHandle();
-  }
+  if (keep_z != g.keep_z || (!g.V.empty() && !space_of(g.V[0])->same(*space_of(ksp->vec_sol)))) drop_vectors(g);
   g.keep_z        = keep_z;
   g.y             = Train();
   g.x0_zero       = ksp->guess_zero != 0;
@@ -258,7 +249,7 @@ PetscErrorCode KSPSolve_TTGMRES(KSP ksp)
     }
     const PetscReal goal = target(ksp);
     before               = rnorm;
-    PetscCall(cycle(ksp, std::move(r), rnorm, goal));
+    PetscCall(cycle(ksp, std::move(r), goal));
     if (PetscIsInfOrNanReal(ksp->rnorm)) {
       KSPCheckNorm(ksp, ksp->rnorm);
       break;

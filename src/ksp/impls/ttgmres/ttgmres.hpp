@@ -33,7 +33,7 @@ struct TTGMRES {
   std::vector<TrainSketch> sketch; // of the basis vectors
   std::vector<Scalar>      images; // columns x vectors: random images of the basis vectors (sketched)
   PetscInt                 image_columns = 0;
-  std::vector<Scalar>      gram;   // exact dots of the basis vectors, (restart + 1) x (restart + 1); sketched: inside the window only
+  std::vector<std::vector<Scalar>> gram; // exact dots v_i^H v_j of the basis vectors: column j with i <= j; sketched: inside the window only
   Projected                small;
   Train                    y;      // x = x0 + P^{-1} y, left: x = x0 + y, from earlier cycles (not flexible)
   VecHandle                x0, z, w, trial;
@@ -48,6 +48,9 @@ struct TTGMRES {
 };
 
 inline TTGMRES &data_of(KSP ksp) { return *static_cast<TTGMRES *>(ksp->data); }
+
+// Drops the vectors of a solve.
+void drop_vectors(TTGMRES &g);
 
 // r := b - A x, rounded to the relative error rtol or the absolute one atol, whichever is larger; *norm is that of the residual itself:
 // what rounding dropped is added to the norm of what is left. r may be null.

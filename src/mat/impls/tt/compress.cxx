@@ -128,7 +128,7 @@ PetscErrorCode project_diagonal(const Space &space, Int k, const Orthonormal &ba
 }
 
 // Gram-Schmidt, twice, for one more diagonal: c gets its coordinates. A diagonal within `tiny` (relative) of the span of those before it
-// counts as dependent, also below.
+// counts as dependent, also below; one with NaN or Inf as independent, so that it gets into the norm.
 PetscErrorCode add_diagonal(const MatTT &t, Int k, Int f, Real tiny, Orthonormal &basis, std::vector<Scalar> &c, bool *independent)
 {
   const Space &space = *t.space;
@@ -147,7 +147,7 @@ PetscErrorCode add_diagonal(const MatTT &t, Int k, Int f, Real tiny, Orthonormal
     for (std::size_t i = 0; i < d.size(); i++) d[i] -= part[i];
   }
   PetscCall(diagonal_norm(space, k, d, &rest));
-  if (!(rest > tiny * norm)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rest <= tiny * norm && is_finite(norm)) PetscFunctionReturn(PETSC_SUCCESS);
   for (std::size_t i = 0; i < d.size(); i++) d[i] /= rest;
   PetscCallTT(basis.D.push_back(std::move(d)); c.push_back(rest));
   *independent = true;
@@ -200,7 +200,7 @@ PetscErrorCode add_matrix(const MatTT &t, Int k, Int f, Real tiny, Orthonormal &
   }
   PetscCall(inner_product(*t.space, k, E, E, &square));
   const Real rest = PetscSqrtReal(real(square));
-  if (!(rest > tiny * norm)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rest <= tiny * norm && is_finite(norm)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatScale(E, 1 / rest));
   PetscCallTT(c.push_back(rest); basis.Q.push_back(std::move(E)));
   *independent = true;
@@ -358,7 +358,7 @@ bool same_ranks(const BlockTrain &a, const BlockTrain &b)
 } // namespace
 
 // Oseledets' rounding (2011, algorithm 2) of the train of coefficients in orthonormal bases of the factors: the error is the
-// relative Frobenius error of the operator. When the ranks do not fall the merged blocks stay, which are sparser.
+// relative Frobenius error of the operator. When the ranks do not fall the merged blocks stay, which are sparser; so they do when they hold NaN or Inf.
 PetscErrorCode compress(Mat A, Real rtol)
 {
   CoefficientTrain c;
@@ -374,10 +374,10 @@ PetscErrorCode compress(Mat A, Real rtol)
   bool                                 from_values = false;
   std::vector<std::shared_ptr<Buffer>> diagonals;
   PetscCallTT({
-    round(c.train, options);
-    BlockTrain fresh = blocks_of(t, c, diagonals);
-    from_values      = is_zero(fresh) != is_zero(t.used) || !same_ranks(fresh, t.used);
-    t.given          = from_values ? fresh : t.used;
+    const bool       finite = round(c.train, options).norm.finite();
+    const BlockTrain fresh  = finite ? blocks_of(t, c, diagonals) : t.used;
+    from_values             = finite && (is_zero(fresh) != is_zero(t.used) || !same_ranks(fresh, t.used));
+    t.given                 = from_values ? fresh : t.used;
   });
   for (Int k = 0; from_values && k < t.space->d(); k++)
     for (Int f : c.list[k])

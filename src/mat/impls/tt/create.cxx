@@ -146,15 +146,20 @@ PetscErrorCode MatSetFromOptions_TT(Mat A, OptionItems PetscOptionsObject)
   MatTT             &t = data_of(A);
   constexpr PetscInt most = 4096;
   PetscInt           d    = most;
-  PetscBool          set;
+  PetscReal          compress_rtol;
+  PetscBool          set, compress;
 
   PetscFunctionBegin;
   std::vector<PetscInt> N((std::size_t)most);
   PetscOptionsHeadBegin(PetscOptionsObject, "MATTT options");
   PetscCall(PetscOptionsIntArray("-mat_tt_modes", "Global sizes of the modes, first one fastest", "MatTTSetModes", N.data(), &d, &set));
   PetscCall(PetscOptionsReal("-mat_tt_compress", "Compress the operator before its first use to this relative Frobenius error", "MatTTCompress",
-                             t.compress_rtol, &t.compress_rtol, NULL));
+                             PetscMax(t.compress_rtol, 0), &compress_rtol, &compress));
   PetscOptionsHeadEnd();
+  if (compress) {
+    PetscCheck(compress_rtol >= 0 && compress_rtol < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_tt_compress %g must be in [0, 1)", (double)compress_rtol);
+    t.compress_rtol = compress_rtol;
+  }
   if (set && !t.space) PetscCall(MatTTSetModes(A, d, NULL, N.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,8 +27,8 @@ PetscErrorCode ghost_plan(Mat M, const GhostPlan **plan);
 // One exchange. Ghost rows are stored as w = r0 r1 contiguous entries, a fastest, then b.
 class GhostExchange {
 public:
-  // Forward: starts sending rows of X and receiving ghost rows; finish() gives them, ghosts() x w.
-  // Backward: starts sending the ghost rows `contributions` to their owners; finish_add(Y) adds what came in.
+  // Forward: starts sending rows of X and receiving ghost rows; finish_forward() gives them, ghosts x w.
+  // Backward: starts sending the ghost rows `contributions` to their owners; finish_backward() adds what came in to Y.
   PetscErrorCode start_forward(const GhostPlan &plan, const Core &X);
   PetscErrorCode finish_forward(Buffer &ghost_rows);
   PetscErrorCode start_backward(const GhostPlan &plan, const Buffer &contributions, Int r0, Int r1);

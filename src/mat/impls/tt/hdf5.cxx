@@ -56,7 +56,7 @@ PetscErrorCode write_factor(const HDF5Group &parent, const std::string &name, co
     for (PetscInt64 m : share.lengths) pointers.push_back(at += m);
   });
   PetscCall(group.create(parent, name));
-  PetscCall(group.write("indptr", {{space.N(k) + 1}, {first ? 0 : share.start + 1}, {(PetscInt64)pointers.size()}}, pointers.data()));
+  PetscCall(group.write("indptr", {{(PetscInt64)space.N(k) + 1}, {first ? 0 : share.start + 1}, {(PetscInt64)pointers.size()}}, pointers.data()));
   PetscCall(group.write("indices", {{total}, {before}, {mine}}, share.columns.data()));
   PetscCall(group.write("data", {{total}, {before}, {mine}}, share.values.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,9 +77,9 @@ PetscErrorCode read_factor(const HDF5Group &parent, const std::string &name, con
   PetscCall(in_range(comm, "number of non-zeros", {total}, 0, PETSC_MAX_INT));
   PetscCall(group.expect_integers("indices", {total}));
   PetscCall(group.expect_scalars("data", {total}));
-  PetscCall(group.expect_integers("indptr", {N + 1}));
+  PetscCall(group.expect_integers("indptr", {(PetscInt64)N + 1}));
   PetscCallTT(pointers.resize((std::size_t)N + 1));
-  PetscCall(group.read("indptr", whole({N + 1}, true), pointers.data()));
+  PetscCall(group.read("indptr", whole({(PetscInt64)N + 1}, true), pointers.data()));
   PetscCall(in_range(comm, "first row pointer", {pointers.front()}, 0, 0));
   PetscCall(in_range(comm, "last row pointer", {pointers.back()}, total, total));
   for (PetscInt i = 0; i < N; i++) PetscCall(in_range(comm, "row length", {pointers[i + 1] - pointers[i]}, 0, N));

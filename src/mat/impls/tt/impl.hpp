@@ -1,11 +1,12 @@
 #ifndef PETSCTT_MAT_IMPLS_TT_IMPL_HPP
 #define PETSCTT_MAT_IMPLS_TT_IMPL_HPP
 
-// Inside src/mat/impls/tt and src/mat/interface only.
+// Inside src/mat/impls/tt only.
 #include <petscsf.h>
 
 #include "mat/impls/tt/blocks.hpp"
 #include "mat/mattt.hpp"
+#include "sys/agree.hpp"
 #include "sys/compat.hpp"
 #include "sys/guard.hpp"
 #include "sys/handle.hpp"
@@ -47,11 +48,6 @@ struct MatTT {
 };
 
 inline MatTT &data_of(Mat A) { return *static_cast<MatTT *>(A->data); }
-
-// Fails alike on all processes when `message` is not empty on any: the lowest such process's message is raised. Collective.
-PetscErrorCode agree(MPI_Comm comm, PetscErrorCode code, const std::string &message);
-// Fails unless the bytes are the same on all processes. Collective, one small reduction.
-PetscErrorCode same_everywhere(MPI_Comm comm, const void *bytes, std::size_t n, const char *what);
 
 // The modes are set (PETSC_ERR_ARG_WRONGSTATE else).
 PetscErrorCode require_modes(Mat A);

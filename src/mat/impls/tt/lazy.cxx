@@ -21,6 +21,7 @@ public:
 
   void times_right(Int k, const Scalar *W, Count c, Core &T) const override
   {
+    LogScope         log(events().apply, (PetscObject)A_);
     const Core      &X = x_.core(k);
     const BlockCore &g = grid(k);
     const Count      m = (Count)X.r0 * X.n;
@@ -44,6 +45,7 @@ public:
 
   void times_left(Int k, const Scalar *L, Count t, Core &C) const override
   {
+    LogScope         log(events().apply, (PetscObject)A_);
     const Core      &X = x_.core(k);
     const BlockCore &g = grid(k);
     const Count      n1 = (Count)X.n * X.r1;

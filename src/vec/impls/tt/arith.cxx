@@ -24,6 +24,8 @@ PetscErrorCode VecSwap_TT(Vec x, Vec y)
 {
   PetscFunctionBegin;
   PetscCall(require_same(x, y, "VecSwap"));
+  PetscCall(may_change(x));
+  PetscCall(may_change(y));
   std::swap(train_rw(x), train_rw(y));
   PetscCall(train_changed(x));
   PetscCall(train_changed(y));

@@ -27,7 +27,15 @@ struct Sizes {
   PetscReal error = 0, u = 0, y = 0; // root mean squares of the error, and of the two vectors
 };
 
-// The norm of the difference is that of its triangular factors: from inner products it would be wrong below 1e-8 of u. E, when given, is the error.
+// || x - y ||: of the triangular factors of the difference, since from inner products it would be wrong below 1e-8 of x; of one mode, entry by entry.
+Scaled norm_of_difference(const Train &x, const Train &y)
+{
+  if (x.d() == 1) return norm(form_sum(x.space(), {{Scaled(1), &x}, {Scaled(-1), &y}}));
+  const PlainTrain u(x), v(y);
+  return norm_of_sum(x.space(), {{Scaled(1), &u}, {Scaled(-1), &v}});
+}
+
+// E, when given, is the error.
 PetscErrorCode measure(Vec U, Vec Y, Vec E, Sizes *sizes)
 {
   PetscFunctionBegin;
@@ -35,11 +43,10 @@ PetscErrorCode measure(Vec U, Vec Y, Vec E, Sizes *sizes)
   if (E) PetscCall(require_same(U, E, "Error of a time step"));
   LogScope log(events().norm, (PetscObject)U);
   PetscCallTT({
-    const Space     &space = *space_of(U);
-    const PlainTrain u(train_of(U)), y(train_of(Y));
-    sizes->u     = rms(space, norm(train_of(U)));
-    sizes->y     = rms(space, norm(train_of(Y)));
-    sizes->error = E ? rms(space, norm(train_of(E))) : rms(space, norm_of_sum(space_of(U), {{Scaled(1), &u}, {Scaled(-1), &y}}));
+    const Space &space = *space_of(U);
+    sizes->u           = rms(space, norm(train_of(U)));
+    sizes->y           = rms(space, norm(train_of(Y)));
+    sizes->error       = rms(space, E ? norm(train_of(E)) : norm_of_difference(train_of(U), train_of(Y)));
   });
   PetscFunctionReturn(PETSC_SUCCESS);
 }

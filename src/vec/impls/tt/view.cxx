@@ -88,7 +88,7 @@ PetscErrorCode view_rounding(Vec v, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "rounding: type %s, rtol %g%s, max rank ", VecTTRoundTypes[to_public(x.policy.type)], (double)effective_rtol(x.policy),
-                                   x.policy.shared_rtol ? " (shared)" : x.policy.rtol_set ? "" : " (from -ksp_rtol)"));
+                                   x.policy.shared_rtol ? " (shared)" : x.policy.rtol_set ? "" : " (from that of the solver)"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (x.policy.max_rank) PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT "\n", x.policy.max_rank));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "none\n"));
