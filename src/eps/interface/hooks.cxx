@@ -354,6 +354,7 @@ PETSC_EXTERN PetscErrorCode EPSRegisterTTHooks(void)
   computes the same by `MatMult()` and `VecAXPY()`, with vectors that are rounded to -bv_tt_rtol.
 
   With real scalars the eigenvalues of two complex conjugates are left as the solver found them; both have the residual of x_re + i x_im.
+  All this takes the eigenvectors: `EPSGetInvariantSubspace()`, which SLEPc gives before them only, is there for Hermitian problems.
 
 .seealso: `BVTT`, `MATTT`, `EPSComputeError()`, `EPSGetErrorEstimate()`
 @*/

@@ -14,7 +14,7 @@ namespace petsctt {
 
 namespace {
 
-const char *const types[]    = {PCILU, PCBJACOBI, PCICC, PCLU, PCCHOLESKY, PCQR, PCREDUNDANT, PCJACOBI, PCPBJACOBI, PCSOR, PCEISENSTAT, PCASM, PCGASM, PCGAMG, PCHYPRE, PCML, PCSPAI, PCSVD};
+const char *const types[]    = {PCILU, PCBJACOBI, PCICC, PCLU, PCCHOLESKY, PCQR, PCREDUNDANT, PCJACOBI, PCPBJACOBI, PCSOR, PCEISENSTAT, PCASM, PCGASM, PCGAMG, PCHYPRE, PCML, PCSPAI, PCSVD, PCMG};
 constexpr int     n_types    = sizeof(types) / sizeof(types[0]);
 constexpr int     n_defaults = 2; // ILU on one process, block Jacobi on several
 
@@ -22,13 +22,27 @@ constexpr int     n_defaults = 2; // ILU on one process, block Jacobi on several
 PetscErrorCode (*original_create[n_types])(PC);
 PetscErrorCode (*original_setup[n_types])(PC);
 
+// PCMG works if somebody has given it levels; of its own it has one, with a smoother that needs entries, or asks the DM for them, which refuses.
+PetscErrorCode has_levels(PC pc, PetscBool *yes)
+{
+  PetscInt levels = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCMG, yes));
+  if (*yes) PetscCall(PCMGGetLevels(pc, &levels));
+  *yes = levels > 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <int I> PetscErrorCode setup(PC pc)
 {
-  PetscBool   tt = PETSC_FALSE;
+  PetscBool   tt = PETSC_FALSE, levels = PETSC_FALSE;
   const char *prefix;
 
   PetscFunctionBegin;
   if (pc->pmat) PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATTT, &tt));
+  if (tt) PetscCall(has_levels(pc, &levels));
+  if (levels) tt = PETSC_FALSE;
   prefix = ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "";
   PetscCheck(!tt, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PC of type %s needs the entries of a matrix, which an operator of type " MATTT " does not have; use -%spc_type " PCTTKRON " or none. PETSc takes ilu or bjacobi by itself when "

@@ -159,6 +159,16 @@ static PetscErrorCode ShellMult(Mat S, Vec x, Vec y)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode ShellCreateVecs(Mat S, Vec *right, Vec *left)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShellGetContext(S, &A));
+  PetscCall(MatCreateVecs(A, right, left));
+  PetscFunctionReturn(0);
+}
+
 // A shell that makes vectors of type VECTT: what the residual is computed from is accurate all the same.
 static PetscErrorCode Shell(const std::vector<PetscInt> &N)
 {
@@ -176,10 +186,8 @@ static PetscErrorCode Shell(const std::vector<PetscInt> &N)
   PetscCall(VecGetSize(x, &global));
   PetscCall(MatCreateShell(PETSC_COMM_WORLD, n, n, global, global, A, &S));
   PetscCall(MatShellSetOperation(S, MATOP_MULT, (void (*)(void))ShellMult));
+  PetscCall(MatShellSetOperation(S, MATOP_CREATE_VECS, (void (*)(void))ShellCreateVecs));
   PetscCall(MatShellSetVecType(S, VECTT));
-  PetscLayout map;
-  PetscCall(VecGetLayout(x, &map));
-  PetscCall(MatSetLayouts(S, map, map)); // by which new vectors know their modes
   PetscCall(EPSCreate(PETSC_COMM_WORLD, &eps));
   PetscCall(EPSSetOperators(eps, S, NULL));
   PetscCall(EPSSetProblemType(eps, EPS_HEP));
