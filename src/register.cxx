@@ -15,7 +15,8 @@ PETSC_EXTERN PetscErrorCode KSPCreate_TTGMRES(KSP);
 PETSC_EXTERN PetscErrorCode SNESRegisterTTTolerance(void); // src/snes: nonlinear solvers that tell TT vectors how accurate they are to be
 PETSC_EXTERN PetscErrorCode TSRegisterTTAdapt(void); // src/ts: step size control that measures TT vectors
 PETSC_EXTERN PetscErrorCode TSRegisterTTRefusals(void);
-PETSC_EXTERN PetscErrorCode KSPRegisterTTRefusals(void); // src/ksp: solvers of PETSc that cannot work say so in words that help
+PETSC_EXTERN PetscErrorCode PCRegisterTTRefusals(void); // src/pc, src/ksp: what PETSc has and cannot work says so in words that help
+PETSC_EXTERN PetscErrorCode KSPRegisterTTRefusals(void);
 
 static PetscBool initialized = PETSC_FALSE;
 
@@ -90,6 +91,7 @@ PetscErrorCode PetscTTInitializePackage(void)
     for (MatType type : {MATSEQAIJ, MATMPIAIJ}) PetscCall(MatSolverTypeRegister(MATSOLVERCONFLUX, type, factor, MatGetFactor_aij_conflux));
   }
   PetscCall(PCRegister(PCTTKRON, PCCreate_TTKron));
+  PetscCall(PCRegisterTTRefusals());
   PetscCall(KSPRegister(KSPTTGMRES, KSPCreate_TTGMRES));
   PetscCall(KSPRegisterTTRefusals());
   PetscCall(SNESRegisterTTTolerance());

@@ -26,7 +26,7 @@ static char help[] = "Heat conduction in a layered cube for all conductivities o
 
   What to look at.
     - The function that fills the operator begins with MatZeroEntries(): the solver may call it again, and terms are added.
-    - The type of the PC is set before KSPSetFromOptions(): PETSc's default knows nothing of tensor trains.
+    - No preconditioner is chosen: with a DMTT it is PCTTKRON, which solves with A at the mean of the parameters.
     - The field at a point of the parameters is compared with the solution of the problem at that point alone, by PETSc on the same DMDA.
 */
 #include <petsctt.h>
@@ -332,7 +332,6 @@ int main(int argc, char **argv)
   std::vector<PetscInt> point;
   DM                    dm;
   KSP                   ksp;
-  PC                    pc;
   Vec                   x;
   PetscReal             residual, difference, rtol;
 
@@ -345,8 +344,6 @@ int main(int argc, char **argv)
   PetscCall(KSPSetComputeOperators(ksp, compute_operators, &layers));
   PetscCall(KSPSetComputeRHS(ksp, compute_rhs, &layers));
   PetscCall(KSPSetType(ksp, KSPTTGMRES));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCTTKRON)); /* solves with A at the mean of the parameters */
   PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, NULL, NULL)); /* vectors and operator are those of the DM */

@@ -227,11 +227,11 @@ static PetscErrorCode ExactEigenvalues(const Settings &s, Mat A, PetscReal rows,
   PetscFunctionReturn(0);
 }
 
-// Prints the eigenvalues, their errors where the exact ones are known, and the residuals; *failed when one is off by more than -check.
-static PetscErrorCode Report(EPS eps, const std::vector<PetscReal> &exact, PetscReal check, PetscBool *failed)
+// Prints the eigenvalues, their errors where the exact ones are known, and the residuals; *failed when one is off by more than -check, or has a residual above -check_residual.
+static PetscErrorCode Report(EPS eps, const std::vector<PetscReal> &exact, PetscReal check, PetscReal check_residual, PetscBool *failed)
 {
   PetscInt  nconv, nev;
-  PetscReal largest = 0;
+  PetscReal largest = 0, largest_residual = 0;
 
   PetscFunctionBeginUser;
   PetscCall(EPSGetConverged(eps, &nconv));
@@ -242,6 +242,7 @@ static PetscErrorCode Report(EPS eps, const std::vector<PetscReal> &exact, Petsc
     PetscReal   residual;
     PetscCall(EPSGetEigenvalue(eps, i, &value, NULL));
     PetscCall(EPSTTGetResidualNorm(eps, i, &residual));
+    largest_residual = PetscMax(largest_residual, residual);
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %17.10f", (double)PetscRealPart(value)));
     if ((size_t)i < exact.size()) {
       const PetscReal error = PetscAbsReal(PetscRealPart(value) - exact[(size_t)i]) / PetscAbsReal(exact[(size_t)i]);
@@ -258,6 +259,10 @@ static PetscErrorCode Report(EPS eps, const std::vector<PetscReal> &exact, Petsc
     if (!(largest < check) || exact.empty()) *failed = PETSC_TRUE;
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "errors below %g: %s\n", (double)check, *failed ? "NO" : "yes"));
   }
+  if (check_residual > 0) {
+    if (!(largest_residual < check_residual)) *failed = PETSC_TRUE;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residuals below %g: %s\n", (double)check_residual, largest_residual < check_residual ? "yes" : "NO"));
+  }
   PetscFunctionReturn(0);
 }
 
@@ -268,7 +273,7 @@ int main(int argc, char **argv)
   Settings               s;
   char                   problem[32] = "laplacian";
   PetscInt               nev;
-  PetscReal              check = 0, log10rows = 0;
+  PetscReal              check = 0, check_residual = 0, log10rows = 0;
   PetscBool              failed = PETSC_FALSE, random = PETSC_FALSE;
   std::vector<PetscReal> exact;
   Vec                    start;
@@ -290,9 +295,12 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsReal("-g", "ising: transverse field", "ex7.cxx", s.g, &s.g, NULL));
   PetscCall(PetscOptionsBool("-random_start", "Begin with a random vector, not with a smooth one", "ex7.cxx", random, &random, NULL));
   PetscCall(PetscOptionsReal("-check", "Fail unless all relative errors are below this", "ex7.cxx", check, &check, NULL));
+  PetscCall(PetscOptionsReal("-check_residual", "Fail unless all residuals are below this", "ex7.cxx", check_residual, &check_residual, NULL));
   PetscOptionsEnd();
   PetscCheck(s.problem == "laplacian" || s.problem == "oscillators" || s.problem == "ising", PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Unknown -problem %s", problem);
-  PetscCheck(s.d >= 1 && s.n >= 2, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Need -d >= 1 and -n >= 2");
+  PetscCheck(s.d >= 1 && s.n >= 2, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-d %" PetscInt_FMT " -n %" PetscInt_FMT ": at least 1 and 2 are needed", s.d, s.n);
+  PetscCheck(1 + (PetscReal)(s.d - 1) * s.stretch > 0 && s.box > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-stretch %g -box %g: the last side would have the length %g, the interval %g",
+             (double)s.stretch, (double)s.box, (double)(1 + (PetscReal)(s.d - 1) * s.stretch), (double)(2 * s.box));
   PetscCheck(s.problem != "ising" || s.n == 2, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "A spin has two states: -n 2, not %d", (int)s.n);
 
   std::vector<PetscInt> N((size_t)s.d, s.n);
@@ -315,7 +323,7 @@ int main(int argc, char **argv)
   PetscCall(EPSSolve(eps));
   PetscCall(EPSGetDimensions(eps, &nev, NULL, NULL));
   PetscCall(ExactEigenvalues(s, A, std::pow((PetscReal)10, log10rows), nev, &exact));
-  PetscCall(Report(eps, exact, check, &failed));
+  PetscCall(Report(eps, exact, check, check_residual, &failed));
 
   PetscCall(EPSDestroy(&eps));
   PetscCall(MatDestroy(&A));

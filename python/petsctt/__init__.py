@@ -14,7 +14,7 @@
     ksp.solve(b, x)
     print(petsctt.ranks(x), petsctt.true_residual_norm(ksp) / b.norm())
 
-Vectors, matrices and solvers are petsc4py's own: all that petsc4py and slepc4py do with a Vec, Mat, KSP, EPS, SNES, TS works on them. What PETSc has
+Vectors, matrices and solvers are petsc4py's own: all that petsc4py does with a Vec, Mat, KSP, SNES, TS works on them, and slepc4py's EPS after `import petsctt.slepc`. What PETSc has
 no word for are the functions here. Indices count from 0, cores are arrays [a, i, b] of r_k x N_k x r_{k+1}. Functions are collective on their object
 unless they say otherwise. Errors are PETSc.Error with PETSc's messages, or ValueError and TypeError before anything has been sent.
 call() reaches every function of the C interface.

@@ -35,6 +35,7 @@ class _Complex(ctypes.Structure):
 
 
 path, _lib = _load()
+_libraries = [_lib]  # where functions of the C interface are
 IS_COMPLEX = variant().startswith("complex")
 Int = {4: ctypes.c_int32, 8: ctypes.c_int64}[np.dtype(PETSc.IntType).itemsize]
 Scalar = _Complex if IS_COMPLEX else ctypes.c_double
@@ -164,6 +165,19 @@ def _convert(name, position, kind, value, keep):
     return ctypes.c_void_p(_handle(value, where))
 
 
+def add_library(library):
+    """One more library (CDLL) with functions of the C interface."""
+    if library not in _libraries:
+        _libraries.append(library)
+
+
+def _function(name):
+    for library in _libraries:
+        if hasattr(library, name):
+            return getattr(library, name)
+    raise AttributeError("%s() is in a library that is not loaded; import petsctt.slepc loads libpetsctt_slepc" % name)
+
+
 def check(code):
     """Raises PETSc.Error, with PETSc's own messages, unless the code is 0."""
     if code:
@@ -181,7 +195,7 @@ def call(name, *arguments):
     if len(kinds) != len(arguments):
         raise TypeError("%s() has %d arguments, not %d: %s" % (name, len(kinds), len(arguments), ", ".join(kinds)))
     keep = []
-    check(getattr(_lib, name)(*[_convert(name, i, kind, a, keep) for i, (kind, a) in enumerate(zip(kinds, arguments))]))
+    check(_function(name)(*[_convert(name, i, kind, a, keep) for i, (kind, a) in enumerate(zip(kinds, arguments))]))
 
 
 def _capsule(name):

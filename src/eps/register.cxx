@@ -93,7 +93,8 @@ PETSC_EXTERN PetscErrorCode BVRegisterTTTypes(void)
 
   The eigensolvers krylovschur, arnoldi, lanczos, subspace, gd, jd, rqcg and power work on operators of type `MATTT`; the others say that
   they do not. Where no linear solver was chosen for the spectral transformation it is `KSPTTGMRES` with `PCTTKRON`, and `PCTTKRON` where
-  SLEPc would take a block Jacobi preconditioner. Rounding follows the tolerance of the `EPS`, see `BVTT`. Eigenvalues and residuals are computed
+  SLEPc would take a block Jacobi preconditioner. lanczos reorthogonalises fully, whatever its default, and restarts from the wanted end of the spectrum with
+  shift-and-invert too; -eps_lanczos_reorthog refuses anything else. Rounding follows the tolerance of the `EPS`, see `BVTT`. Eigenvalues and residuals are computed
   anew in the end, see `EPSTTGetResidualNorm()`. Problems with other matrices and vectors are left alone.
 
 .seealso: `BVTT`, `EPSTTGetResidualNorm()`, `PetscTTInitializePackage()`

@@ -91,21 +91,11 @@ static PetscErrorCode check(DM dm, Vec u, PetscReal value, const char *what)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode no_pc(KSP ksp)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCNONE));
-  PetscFunctionReturn(0);
-}
-
 int main(int argc, char **argv)
 {
   char      type[64] = DMDA;
   DM        dm, clone, other;
-  KSP       ksp, inner;
+  KSP       ksp;
   SNES      snes;
   TS        ts;
   TSAdapt   adapt;
@@ -125,7 +115,6 @@ int main(int argc, char **argv)
   PetscCall(KSPSetDM(ksp, dm));
   PetscCall(KSPSetComputeOperators(ksp, three, NULL));
   PetscCall(KSPSetComputeRHS(ksp, six, NULL));
-  PetscCall(no_pc(ksp));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, NULL, NULL));
   PetscCall(KSPGetSolution(ksp, &u));
@@ -137,8 +126,6 @@ int main(int argc, char **argv)
   PetscCall(SNESSetDM(snes, clone));
   PetscCall(SNESSetFunction(snes, NULL, function, NULL));
   PetscCall(SNESSetJacobian(snes, NULL, NULL, jacobian, NULL));
-  PetscCall(SNESGetKSP(snes, &inner));
-  PetscCall(no_pc(inner));
   PetscCall(SNESSetFromOptions(snes));
   PetscCall(DMCreateGlobalVector(clone, &u));
   PetscCall(VecSet(u, 2.5));
@@ -159,9 +146,6 @@ int main(int argc, char **argv)
   PetscCall(TSSetMaxSteps(ts, 5));
   PetscCall(TSSetMaxTime(ts, 100));
   PetscCall(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_STEPOVER));
-  PetscCall(TSGetSNES(ts, &snes));
-  PetscCall(SNESGetKSP(snes, &inner));
-  PetscCall(no_pc(inner));
   PetscCall(TSSetFromOptions(ts));
   PetscCall(VecSet(u, 1.0));
   PetscCall(TSSolve(ts, u));

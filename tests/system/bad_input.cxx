@@ -5,6 +5,8 @@
 //   bad_input -write_vec|-write_mat FILE [-bytes n]  writes one, cut after n bytes; with -load_* in the same run: then loads it
 #include <petsctt.h>
 
+#include "tridiagonal.hpp"
+
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -65,29 +67,6 @@ PetscErrorCode destroy(Problem &p)
   PetscFunctionReturn(0);
 }
 
-// A tridiagonal matrix, diag on the diagonal and off beside it, laid out as mode k of `like`.
-PetscErrorCode tridiagonal(Vec like, PetscInt k, const std::function<PetscScalar(PetscInt)> &diag, PetscScalar off, Mat *M)
-{
-  Vec      v;
-  PetscInt n, N, begin, end;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecTTCreateModeVec(like, k, &v));
-  PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VecGetSize(v, &N));
-  PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)v), n, n, N, N, 3, NULL, 2, NULL, M));
-  PetscCall(MatGetOwnershipRange(*M, &begin, &end));
-  for (PetscInt i = begin; i < end; i++) {
-    PetscCall(MatSetValue(*M, i, i, diag(i), INSERT_VALUES));
-    if (off != 0.0 && i > 0) PetscCall(MatSetValue(*M, i, i - 1, off, INSERT_VALUES));
-    if (off != 0.0 && i < N - 1) PetscCall(MatSetValue(*M, i, i + 1, off, INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY));
-  PetscCall(VecDestroy(&v));
-  PetscFunctionReturn(0);
-}
-
 // A_0 x I x I + A_1 x D x I + I x I x 2 D with a right-hand side of ones.
 PetscErrorCode make_problem(const std::vector<PetscInt> &N, PetscInt how, const std::function<PetscScalar(PetscInt)> &diag, PetscScalar off, Problem *p)
 {
@@ -100,10 +79,10 @@ PetscErrorCode make_problem(const std::vector<PetscInt> &N, PetscInt how, const 
   PetscCall(VecTTSetConstant(p->b, 1.0));
   PetscCall(VecDuplicate(p->b, &p->x));
   PetscCall(MatCreateTT(PETSC_COMM_WORLD, (PetscInt)N.size(), p->n.data(), N.data(), &p->A));
-  PetscCall(tridiagonal(p->b, 0, diag, off, &A0));
-  PetscCall(tridiagonal(p->b, 0, [](PetscInt i) { return PetscScalar(i % 2); }, 0.0, &A1));
-  PetscCall(tridiagonal(p->b, 1, [](PetscInt i) { return PetscScalar((PetscReal)(i + 1)); }, 0.0, &D1));
-  PetscCall(tridiagonal(p->b, 2, [](PetscInt i) { return PetscScalar((PetscReal)i); }, 0.0, &D2));
+  PetscCall(tridiagonal(p->b, 0, diag, off, off, &A0));
+  PetscCall(tridiagonal(p->b, 0, [](PetscInt i) { return PetscScalar(i % 2); }, 0.0, 0.0, &A1));
+  PetscCall(tridiagonal(p->b, 1, [](PetscInt i) { return PetscScalar((PetscReal)(i + 1)); }, 0.0, 0.0, &D1));
+  PetscCall(tridiagonal(p->b, 2, [](PetscInt i) { return PetscScalar((PetscReal)i); }, 0.0, 0.0, &D2));
   const Mat t0[] = {A0, NULL, NULL}, t1[] = {A1, D1, NULL}, t2[] = {A0, NULL, D2};
   PetscCall(MatTTAddTerm(p->A, 1.0, t0));
   if (off != 0.0) PetscCall(MatTTAddTerm(p->A, 1.0, t1));
@@ -239,7 +218,7 @@ PetscErrorCode wrong_factors()
   Problem p;
   Mat     M;
   PetscCall(good_problem(&p));
-  PetscCall(tridiagonal(p.b, 1, two_and_a_half, -1.0, &M));
+  PetscCall(tridiagonal(p.b, 1, two_and_a_half, -1.0, -1.0, &M));
   const Mat factors[] = {M, NULL, NULL};
   PetscCall(expect_error("factor of the wrong size", PETSC_ERR_ARG_SIZ, "12", [&]() { return MatTTAddTerm(p.A, 1.0, factors); }));
   PetscCall(expect_error("mode matrix of the wrong size", PETSC_ERR_ARG_SIZ, "12", [&]() {

@@ -197,6 +197,11 @@ TEST_F(DMTTModes, FieldsThatDoNotFitAreRefused)
   EXPECT_PETSC_ERROR(DMTTGetModeField(dm, v, 3, index, w), PETSC_ERR_ARG_SIZ, "mode 3");
   EXPECT_PETSC_ERROR(DMTTGetModeField(dm, v, 0, nullptr, w), PETSC_ERR_ARG_NULL, "indices");
   EXPECT_PETSC_ERROR(DMTTGetModeMean(dm, v, 3, nullptr, w), PETSC_ERR_ARG_SIZ, "does not fit");
+  if (size() > 1) { // would have some processes make weights that others have
+    const Vec some[4] = {nullptr, nullptr, rank() == 0 ? (Vec)w : nullptr, nullptr};
+    EXPECT_PETSC_ERROR(DMTTGetModeMean(dm, v, 0, some, w), PETSC_ERR_ARG_WRONG, "weights of mode 2 are NULL on some");
+    EXPECT_PETSC_ERROR(DMTTGetModeMean(dm, v, rank() == 0 ? 1 : 0, nullptr, w), PETSC_ERR_ARG_WRONG, "mode differs");
+  }
   EXPECT_PETSC_ERROR(DMTTViewModeVec(dm, 3, w, nullptr), PETSC_ERR_ARG_SIZ, "not one over mode 3");
   EXPECT_PETSC_ERROR(DMGlobalToLocalBegin(dm, stranger, INSERT_VALUES, v), PETSC_ERR_ARG_INCOMP, "modes differ");
 }

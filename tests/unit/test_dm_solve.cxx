@@ -158,6 +158,80 @@ TEST_P(DMTTSolve, KSP)
 }
 INSTANTIATE_TEST_SUITE_P(Types, DMTTSolve, testing::Values(KSPTTGMRES, KSPFGMRES, KSPCG));
 
+PetscErrorCode type_after_options(KSP ksp, std::string &type)
+{
+  PC     pc;
+  PCType name;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCGetType(pc, &name));
+  type = name ? name : "";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ksp_with(DM dm, KSP *ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  if (dm) PetscCall(KSPSetDM(*ksp, dm));
+  PetscCall(KSPSetComputeOperators(*ksp, ksp_operators, NULL));
+  PetscCall(KSPSetComputeRHS(*ksp, ksp_rhs, NULL));
+  PetscCall(KSPSetType(*ksp, KSPTTGMRES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// PETSc chooses the preconditioner before it knows the operator: on a DMTT it is ours, unless the user says otherwise.
+TEST(DMTTSolvePreconditioner, IsOursByDefault)
+{
+  DMHandle           dm, rod;
+  std::string        type;
+  KSPConvergedReason reason;
+
+  VEC_OK(rod_and_parameter(dm.out()));
+  {
+    KSPHandle ksp;
+    VEC_OK(ksp_with(dm, ksp.out()));
+    VEC_OK(type_after_options(ksp, type));
+    EXPECT_EQ(type, PCTTKRON);
+    VEC_OK(KSPSolve(ksp, NULL, NULL));
+    VEC_OK(KSPGetConvergedReason(ksp, &reason));
+    EXPECT_GT(reason, 0);
+  }
+  for (bool option : {false, true}) {
+    KSPHandle ksp;
+    VEC_OK(ksp_with(dm, ksp.out()));
+    VEC_OK(option ? PetscOptionsSetValue(NULL, "-pc_type", "none") : use_pc(ksp, PCNONE));
+    VEC_OK(type_after_options(ksp, type));
+    EXPECT_EQ(type, PCNONE);
+    VEC_OK(PetscOptionsClearValue(NULL, "-pc_type"));
+  }
+  { // a DM of another type
+    KSPHandle ksp;
+    VEC_OK(line(PETSC_COMM_WORLD, 9, rod.out()));
+    VEC_OK(ksp_with(rod, ksp.out()));
+    VEC_OK(type_after_options(ksp, type));
+    EXPECT_EQ(type, size() == 1 ? PCILU : PCBJACOBI);
+  }
+}
+
+// What cannot work says what does, on all processes.
+TEST(DMTTSolvePreconditioner, RefusalsNameOneThatWorks)
+{
+  for (const char *name : {"bjacobi", "lu", "jacobi", "sor", "asm", "gamg", "mg", "mg 2"}) {
+    DMHandle  dm;
+    KSPHandle ksp;
+    VEC_OK(rod_and_parameter(dm.out()));
+    VEC_OK(ksp_with(dm, ksp.out()));
+    VEC_OK(PetscOptionsInsertString(NULL, std::string(name) == "mg 2" ? "-pc_type mg -pc_mg_levels 2" : (std::string("-pc_type ") + name).c_str()));
+    VEC_OK(KSPSetFromOptions(ksp));
+    EXPECT_PETSC_ERROR(KSPSolve(ksp, NULL, NULL), PETSC_ERR_SUP, "ttkron");
+    VEC_OK(PetscOptionsClearValue(NULL, "-pc_type"));
+    VEC_OK(PetscOptionsClearValue(NULL, "-pc_mg_levels"));
+  }
+}
+
 // F(u) = A u + u^2 / 10 - 1
 PetscErrorCode residual_of(DM dm, Vec u, Vec F)
 {
@@ -206,7 +280,7 @@ PetscErrorCode snes_jacobian(SNES snes, Vec, Mat, Mat P, void *)
 
 TEST(DMTTSolveNonlinear, SNES)
 {
-  for (bool local : {false, true}) {
+  for (bool local : {false, true}) { // and with the preconditioner that is ours by default
     DMHandle            dm;
     SNESHandle          snes;
     KSP                 ksp;
@@ -223,7 +297,6 @@ TEST(DMTTSolveNonlinear, SNES)
     VEC_OK(SNESGetKSP(snes, &ksp));
     VEC_OK(KSPSetType(ksp, KSPTTGMRES));
     VEC_OK(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-    VEC_OK(use_pc(ksp, PCTTKRON));
     VEC_OK(SNESSetFromOptions(snes));
     VEC_OK(SNESSolve(snes, NULL, NULL));
     VEC_OK(SNESGetConvergedReason(snes, &reason));
@@ -235,6 +308,22 @@ TEST(DMTTSolveNonlinear, SNES)
     EXPECT_LT(r.norm(), 1e-5);
     EXPECT_GT(x.norm(), 0.1);
   }
+}
+
+TEST(DMTTSolveNonlinear, GridSequenceIsRefused)
+{
+  DMHandle   dm;
+  SNESHandle snes;
+
+  VEC_OK(rod_and_parameter(dm.out()));
+  VEC_OK(SNESCreate(PETSC_COMM_WORLD, snes.out()));
+  VEC_OK(SNESSetDM(snes, dm));
+  VEC_OK(SNESSetFunction(snes, NULL, snes_function, NULL));
+  VEC_OK(SNESSetJacobian(snes, NULL, NULL, snes_jacobian, NULL));
+  VEC_OK(SNESSetGridSequence(snes, 1));
+  VEC_OK(SNESSetTolerances(snes, 1e-2, 1e-1, 0, 30, PETSC_DEFAULT));
+  VEC_OK(SNESSetFromOptions(snes));
+  EXPECT_PETSC_ERROR(SNESSolve(snes, NULL, NULL), PETSC_ERR_SUP, "no interpolation");
 }
 
 // du/dt = -A u
@@ -301,8 +390,7 @@ TEST(DMTTSolveInTime, TS)
   VEC_OK(SNESGetKSP(snes, &ksp));
   VEC_OK(KSPSetType(ksp, KSPTTGMRES));
   VEC_OK(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  VEC_OK(use_pc(ksp, PCTTKRON));
-  VEC_OK(TSSetFromOptions(ts));
+  VEC_OK(TSSetFromOptions(ts)); // the preconditioner is ours by default
   VEC_OK(TSSolve(ts, u));
   VEC_OK(TSGetConvergedReason(ts, &reason));
   EXPECT_EQ(reason, TS_CONVERGED_ITS);

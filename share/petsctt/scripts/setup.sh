@@ -1,6 +1,6 @@
 # Sourced by tests/run.sh and tutorials/run.sh (POSIX sh), with `top` set to the checkout, petsctt_more_packages to what they need beyond
 # the build, petsctt_for_tests=yes for SLEPc, the example programs of PETSc and SLEPc and a second variant of PETSc, which the tests load the plugin into, and
-# for petsc4py and what the tests of the Python package need. Provides
+# for petsc4py, slepc4py and what the tests of the Python package need. Provides
 #   petsctt_setup [real|complex|real64|complex64]   packages, environment, cmake --preset; sets `variant` and `build`
 #   petsctt_build [TARGET ...]
 # Environment: PETSCTT_VARIANT (default real), PETSCTT_JOBS (default: number of cores), PETSCTT_INSTALL=no (never call apt-get),
@@ -101,8 +101,8 @@ petsctt_setup()
   other_package=libpetsc-real-dev
   slepc_package= # optional; the tests use it where it is named
   case $variant in
-    real) petsc_package=libpetsc-real-dev petsc4py=python3-petsc4py-real other_package=libpetsc-complex-dev slepc_package=libslepc-real-dev ;;
-    complex) petsc_package=libpetsc-complex-dev petsc4py=python3-petsc4py-complex slepc_package=libslepc-complex-dev ;;
+    real) petsc_package=libpetsc-real-dev petsc4py="python3-petsc4py-real python3-slepc4py-real" other_package=libpetsc-complex-dev slepc_package=libslepc-real-dev ;;
+    complex) petsc_package=libpetsc-complex-dev petsc4py="python3-petsc4py-complex python3-slepc4py-complex" slepc_package=libslepc-complex-dev ;;
     real64) petsc_package=libpetsc64-real-dev petsc4py=python3-petsc4py-64-real ;;
     complex64) petsc_package=libpetsc64-complex-dev petsc4py=python3-petsc4py-64-complex ;;
     *) petsctt_die "unknown variant '$variant'; there are real, complex, real64, complex64" ;;

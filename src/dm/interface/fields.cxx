@@ -142,7 +142,9 @@ PetscErrorCode DMTTGetModeMean(DM dm, Vec v, PetscInt k, const Vec weights[], Ve
   std::vector<VecHandle> own;
   std::vector<Vec>       all;
   std::vector<PetscBool> contracted;
+  std::vector<PetscInt>  given;
   VecHandle              rest;
+  PetscInt               where;
   const PetscInt         zero = 0;
 
   PetscFunctionBegin;
@@ -153,7 +155,13 @@ PetscErrorCode DMTTGetModeMean(DM dm, Vec v, PetscInt k, const Vec weights[], Ve
     own.resize((std::size_t)space.d());
     all.assign((std::size_t)space.d(), nullptr);
     contracted.assign((std::size_t)space.d(), PETSC_TRUE);
+    given.push_back(k);
+    for (PetscInt j = 0; j < space.d(); ++j) given.push_back(j != k && weights && weights[j]);
   });
+  // before the vectors that are missing are made, which all processes do together
+  PetscCall(first_difference(PetscObjectComm((PetscObject)dm), given, &where));
+  PetscCheck(where != 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG, "DMTTGetModeMean(): the mode differs between processes (here %" PetscInt_FMT ")", k);
+  PetscCheck(where < 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG, "DMTTGetModeMean(): the weights of mode %" PetscInt_FMT " are NULL on some processes only", where - 1);
   contracted[(std::size_t)k] = PETSC_FALSE;
   for (PetscInt j = 0; j < space.d(); ++j) {
     if (j == k) continue;

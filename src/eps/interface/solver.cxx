@@ -24,8 +24,7 @@ PetscErrorCode set_linear_solver(EPS eps)
   KSP       ksp;
   PC        pc;
   PetscBool factored, precond, ksp_given, pc_given, none, given;
-  PetscReal rtol, abstol, dtol;
-  PetscInt  maxits;
+  PetscReal rtol;
 
   PetscFunctionBegin;
   PetscCall(STGetKSP(eps->st, &ksp));
@@ -42,11 +41,30 @@ PetscErrorCode set_linear_solver(EPS eps)
   if (!free_ksp) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(ksp, KSPTTGMRES));
   // What the solves leave is noise in the operator: less of it than the eigensolver is to reach. A tolerance the user has set stays.
-  PetscCall(KSPGetTolerances(ksp, &rtol, &abstol, &dtol, &maxits));
+  PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
   PetscCall(has_option((PetscObject)ksp, "-ksp_rtol", &given));
   if (rtol != SLEPC_DEFAULT_TOL || given) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetTolerances(ksp, linear_rtol(eps), abstol, dtol, maxits));
-  hooks_of(eps)->own_ksp = true;
+  hooks_of(eps)->own_ksp  = true;
+  hooks_of(eps)->ksp_rtol = rtol;
+  PetscCall(set_linear_tolerance(eps, linear_rtol(eps)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_linear_tolerance(EPS eps, PetscReal rtol)
+{
+  EPSHooks &h = *hooks_of(eps);
+  KSP       ksp;
+  PetscReal now, abstol, dtol;
+  PetscInt  maxits;
+
+  PetscFunctionBegin;
+  if (!h.own_ksp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(STGetKSP(eps->st, &ksp));
+  PetscCall(KSPGetTolerances(ksp, &now, &abstol, &dtol, &maxits));
+  h.own_ksp = now == h.ksp_rtol;
+  if (!h.own_ksp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetTolerances(ksp, rtol, abstol, dtol, maxits));
+  h.ksp_rtol = rtol;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

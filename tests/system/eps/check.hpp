@@ -5,29 +5,12 @@
 #include <petsctt.h>
 #include <petsctteps.h>
 
+#include "../tridiagonal.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
-
-// Tridiagonal matrix of mode k.
-inline PetscErrorCode Tridiagonal(Vec x, PetscInt k, PetscInt n, PetscScalar lower, PetscScalar diagonal, PetscScalar upper, Mat *M)
-{
-  PetscBool replicated;
-  PetscInt  start, end;
-
-  PetscFunctionBegin;
-  PetscCall(VecTTGetModeOwnership(x, k, &replicated, &start, &end));
-  PetscCall(MatCreateAIJ(replicated ? PETSC_COMM_SELF : PETSC_COMM_WORLD, end - start, end - start, n, n, 3, NULL, 2, NULL, M));
-  for (PetscInt i = start; i < end; i++) {
-    if (i > 0) PetscCall(MatSetValue(*M, i, i - 1, lower, INSERT_VALUES));
-    PetscCall(MatSetValue(*M, i, i, diagonal, INSERT_VALUES));
-    if (i + 1 < n) PetscCall(MatSetValue(*M, i, i + 1, upper, INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(0);
-}
 
 // sum_k (1 + k/4) tridiag(-1 - c, 2, -1 + c): its eigenvalues are sums of (1 + k/4) (2 - 2 sqrt(1 - c^2) cos(j pi/(n+1))), and it is symmetric for
 // c = 0. The middle mode is distributed. identity: the same modes, s times the identity.
@@ -44,7 +27,7 @@ inline PetscErrorCode SmallOperator(const std::vector<PetscInt> &N, PetscReal c,
   PetscCall(MatCreateVecs(*A, &x, NULL));
   for (PetscInt k = 0; k < d; k++) {
     const PetscReal f = 1 + 0.25 * (PetscReal)k;
-    PetscCall(Tridiagonal(x, k, N[k], f * (-1 - c), f * 2, f * (-1 + c), &factors[k]));
+    PetscCall(tridiagonal(x, k, [f](PetscInt) { return PetscScalar(f * 2); }, f * (-1 - c), f * (-1 + c), &factors[k]));
     PetscCall(MatTTAddTerm(*A, 1, factors.data()));
     PetscCall(MatDestroy(&factors[k]));
   }

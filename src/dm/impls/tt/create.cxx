@@ -149,10 +149,11 @@ PetscErrorCode DMDestroy_TT(DM dm)
   that it has filled before: it begins with `MatZeroEntries()`, calls `MatTTAddTerm()` with matrices such as `DMCreateMatrix()` of the modes' DMs makes them, and
   ends with `MatAssemblyBegin()` and `MatAssemblyEnd()`.
 
-  In `KSPSetFromOptions()` PETSc does not know the operator yet and picks `PCILU` or `PCBJACOBI`, which cannot work on a `MATTT`: set the type of the `PC` before that, to
-  `PCTTKRON` or `PCNONE`, or give -pc_type.
+  `KSPSetFromOptions()` of a solver that has a `DMTT` (`KSPSetDM()`, `SNESSetDM()`, `TSSetDM()`) chooses `PCTTKRON` unless the type of the `PC` was set or given by -pc_type. Without
+  `KSPSetFromOptions()` PETSc takes `PCNONE` for a `MATTT`.
 
-  `DMRefine()` and `DMCoarsen()` refine and coarsen the DMs of all modes whose types can do it; the other modes stay. `DMCreateInterpolation()` is refused.
+  `DMRefine()` and `DMCoarsen()` refine and coarsen the DMs of all modes whose types can do it; the other modes stay. `DMCreateInterpolation()` is refused, and with it `PCMG` and
+  -snes_grid_sequence on all modes together. Multigrid works on one mode: -pc_ttkron_mode_<k>_pc_type mg.
 
 .seealso: `DMTTCreate()`, `DMTTSetModeDM()`, `DMTTSetModeSize()`, `DMTTCreateModeVec()`, `DMTTGetModeField()`, `DMTTGetModeMean()`, `VECTT`, `MATTT`, `KSPSetDM()`
 M*/
