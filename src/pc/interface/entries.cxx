@@ -1,5 +1,5 @@
-// Preconditioners of PETSc that need the entries of a matrix: on a MATTT the error names one that works. Two of them are what PETSc takes in PCSetFromOptions() while
-// it does not know the operator, as with KSPSetDM(): with a DMTT they become PCTTKRON. With other matrices and DMs nothing changes.
+// Preconditioners of PETSc that need the entries of a matrix: on a MATTT the error names one that works. Two of them are what PETSc takes by default: in PCSetFromOptions() while
+// it does not know the operator, as with KSPSetDM() (before 3.20), or in PCSetUp() for matrices that have a diagonal block, as those of a DMTT say. There they become PCTTKRON. With other matrices and DMs nothing changes.
 #include "petscttdm.h"
 #include "petscttpc.h"
 #include "sys/compat.hpp"
@@ -55,11 +55,13 @@ template <int I> PetscErrorCode setup(PC pc)
 // Is it PETSc's default, not an option of the user, on the vectors of a DMTT?
 PetscErrorCode is_default_on_dmtt(PC pc, PetscBool *yes)
 {
-  PetscBool given;
+  PetscBool given, tt = PETSC_TRUE;
 
   PetscFunctionBegin;
   *yes = PETSC_FALSE;
-  if (!pc->dm || pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->pmat) PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATTT, &tt));
+  if (!tt) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->dm, DMTT, yes));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_type", &given));
   if (given) *yes = PETSC_FALSE;

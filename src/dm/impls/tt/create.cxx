@@ -86,6 +86,13 @@ PetscErrorCode DMCreateVector_TT(DM dm, Vec *v)
 
 // Zero: KSP, SNES and TS hand it to the function of the user that adds the terms. It takes the options of its type only, not -mat_type, which
 // would make something else of it.
+// There is none; that a matrix of a DMTT claims to have one is how PCSetUp() comes to ask for PCBJACOBI when no type was set, which src/pc answers with PCTTKRON.
+PetscErrorCode no_diagonal_block(Mat A, Mat *)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "MatGetDiagonalBlock() of a " MATTT ": there are no entries; MatTTGetAssembled() assembles small operators");
+}
+
 PetscErrorCode DMCreateMatrix_TT(DM dm, Mat *A)
 {
   MatHandle             fresh;
@@ -107,6 +114,7 @@ PetscErrorCode DMCreateMatrix_TT(DM dm, Mat *A)
   PetscTryTypeMethod(fresh.get(), setfromoptions, PetscOptionsObject);
   PetscOptionsEnd();
   PetscCall(MatSetDM(fresh, dm));
+  PetscCall(MatSetOperation(fresh, MATOP_GET_DIAGONAL_BLOCK, (void (*)(void))no_diagonal_block));
   *A = fresh.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,8 +157,8 @@ PetscErrorCode DMDestroy_TT(DM dm)
   that it has filled before: it begins with `MatZeroEntries()`, calls `MatTTAddTerm()` with matrices such as `DMCreateMatrix()` of the modes' DMs makes them, and
   ends with `MatAssemblyBegin()` and `MatAssemblyEnd()`.
 
-  `KSPSetFromOptions()` of a solver that has a `DMTT` (`KSPSetDM()`, `SNESSetDM()`, `TSSetDM()`) chooses `PCTTKRON` unless the type of the `PC` was set or given by -pc_type. Without
-  `KSPSetFromOptions()` PETSc takes `PCNONE` for a `MATTT`.
+  The preconditioner of a solver that has a `DMTT` (`KSPSetDM()`, `SNESSetDM()`, `TSSetDM()`) is `PCTTKRON` unless the type of the `PC` was set or given by -pc_type. It is chosen in
+  `KSPSetFromOptions()` or, as of PETSc 3.20 or without that call, when the solver is set up.
 
   `DMRefine()` and `DMCoarsen()` refine and coarsen the DMs of all modes whose types can do it; the other modes stay. `DMCreateInterpolation()` is refused, and with it `PCMG` and
   -snes_grid_sequence on all modes together. Multigrid works on one mode: -pc_ttkron_mode_<k>_pc_type mg.
